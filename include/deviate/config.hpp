@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file config.hpp
+/// \brief Every macro of the library: execution space, inlining, version, and the compiler flags it refuses.
+///
+/// Nothing else in the library defines a macro, and this header includes nothing of ours.
+#pragma once
+
+/// \def DEVIATE_VERSION_MAJOR
+/// \brief Semantic version of the library; the build system reads it from here.
+#define DEVIATE_VERSION_MAJOR 0
+#define DEVIATE_VERSION_MINOR 1
+#define DEVIATE_VERSION_PATCH 0
+
+/// \def DEVIATE_HD
+/// \brief Marks a function that runs on host and CUDA device, and is inlined on both.
+///
+/// Inlining is forced because a value in a vector register or a site object that is empty must cost nothing, and because
+/// the same text must give the same machine operations in every caller.
+#if defined(__CUDACC__)
+#define DEVIATE_HD __host__ __device__ __forceinline__
+#define DEVIATE_HD_LAMBDA __host__ __device__
+#else
+#define DEVIATE_HD inline __attribute__((always_inline))
+#define DEVIATE_HD_LAMBDA __attribute__((always_inline))
+#endif
+
+/// \def DEVIATE_ON_DEVICE
+/// \brief 1 while device code is being generated, else 0.
+#if defined(__CUDA_ARCH__)
+#define DEVIATE_ON_DEVICE 1
+#else
+#define DEVIATE_ON_DEVICE 0
+#endif
+
+// Error-free transformations, the two-step argument reduction of exp and the fixed-quantum rounding of subnormals are
+// algebraically the identity; value-changing optimisations delete them. A wrong answer is worse than none.
+#if defined(__FAST_MATH__)
+#error "deviate computes with error-free transformations, which -ffast-math deletes: compile this file without it"
+#endif
+
+/// \def DEVIATE_NATIVE_VECTOR_BYTES
+/// \brief Width in bytes of the widest vector register the host compiler may use. It sets speed, never bits.
+#if defined(__AVX512F__)
+#define DEVIATE_NATIVE_VECTOR_BYTES 64
+#elif defined(__AVX__)
+#define DEVIATE_NATIVE_VECTOR_BYTES 32
+#else
+#define DEVIATE_NATIVE_VECTOR_BYTES 16
+#endif
+
+/// \namespace deviate
+/// \brief Everything public. `namespace dv = deviate;` is the usual abbreviation.
+namespace deviate {}

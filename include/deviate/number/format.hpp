@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file format.hpp
+/// \brief What a binary floating-point format is, as a value: it can be a template argument or be chosen at run time.
+#pragma once
+
+#include <deviate/config.hpp>
+
+#include <cstdint>
+
+namespace deviate {
+
+/// \brief Which codes of a format are not finite numbers.
+enum class special_values : std::uint8_t {
+  ieee,      ///< the largest exponent code holds ±infinity (fraction 0) and NaNs (the rest), as in IEEE 754
+  nan_only,  ///< only the all-ones code is NaN, there is no infinity: OCP FP8 E4M3 ("fn")
+};
+
+/// \brief What a result beyond the largest finite number becomes.
+enum class overflow_rule : std::uint8_t {
+  infinity,         ///< ±infinity (formats that have it)
+  nan,              ///< NaN, the non-saturating rule of OCP FP8; an infinite operand of a conversion becomes NaN as well
+  saturate,         ///< ± the largest finite number, for infinite inputs of a conversion too
+  saturate_finite,  ///< ± the largest finite number; an infinite input stays infinite, or becomes NaN where there is none
+};
+
+/// \brief What happens below the smallest normal number.
+enum class subnormal_rule : std::uint8_t {
+  gradual,  ///< subnormals are numbers of the format
+  flush,    ///< every value below the smallest normal number becomes zero of its sign
+};
+
+/// \brief A binary floating-point format: the set of its numbers, and what happens outside the set.
+///
+/// The numbers are ±f·2^(e − fraction_bits) with f < 2^(fraction_bits + 1) and e between `min_exponent` and
+/// `max_exponent`. Rounding is to nearest, ties to even.
+/// \pre 2 ≤ exponent_bits ≤ 11, 1 ≤ fraction_bits ≤ 52
+struct format {
+  int exponent_bits = 8;
+  int fraction_bits = 23;
+  special_values specials = special_values::ieee;
+  overflow_rule overflow = overflow_rule::infinity;
+  subnormal_rule subnormals = subnormal_rule::gradual;
+
+  friend constexpr bool operator==(const format&, const format&) = default;
+
+  /// \brief Significand bits, the hidden one included: p in the literature.
+  constexpr int precision() const { return fraction_bits + 1; }
+  /// \brief Exponent bias: 2^(exponent_bits − 1) − 1.
+  constexpr int bias() const { return (1 << (exponent_bits - 1)) - 1; }
+  /// \brief Exponent of the smallest normal number, 2^min_exponent.
+  constexpr int min_exponent() const { return 1 - bias(); }
+  /// \brief Exponent of the largest finite number.
+  constexpr int max_exponent() const {
+    return (1 << exponent_bits) - (specials == special_values::ieee ? 2 : 1) - bias();
+  }
+  /// \brief Exponent of the spacing of subnormals (and of the smallest normals): the smallest positive number is 2 to it.
+  constexpr int quantum_exponent() const { return min_exponent() - fraction_bits; }
+  /// \brief Largest finite number, exactly.
+  constexpr double max_finite() const {
+    // All-ones significand, less one unit where that code is NaN.
+    const double ulps = double((std::uint64_t(2) << fraction_bits) - (specials == special_values::ieee ? 1 : 2));
+    return scaled(ulps, max_exponent() - fraction_bits);
+  }
+  /// \brief Smallest positive normal number.
+  constexpr double min_normal() const { return scaled(1, min_exponent()); }
+  /// \brief Smallest positive number: subnormal where those are kept.
+  constexpr double min_positive() const {
+    return subnormals == subnormal_rule::flush ? min_normal() : scaled(1, quantum_exponent());
+  }
+  /// \brief Distance from 1 to the next larger number.
+  constexpr double epsilon() const { return scaled(1, -fraction_bits); }
+  /// \brief Width of a code in bits: sign, exponent, fraction.
+  constexpr int width() const { return 1 + exponent_bits + fraction_bits; }
+  constexpr bool has_infinity() const { return specials == special_values::ieee; }
+
+  /// \brief True if every number of this format is a number of `other`.
+  constexpr bool subset_of(const format& other) const {
+    return fraction_bits <= other.fraction_bits && exponent_bits <= other.exponent_bits &&
+           quantum_exponent() >= other.quantum_exponent() && max_finite() <= other.max_finite() &&
+           (other.subnormals == subnormal_rule::gradual ||
+            (subnormals == subnormal_rule::flush ? min_exponent() : quantum_exponent()) >= other.min_exponent()) &&
+           (!has_infinity() || other.has_infinity());
+  }
+
+  /// \brief x·2^e by exact steps, for constants; std::ldexp is not constexpr in C++20.
+  static constexpr double scaled(double x, int e) {
+    for (; e > 0; --e) x *= 2;
+    for (; e < 0; ++e) x /= 2;
+    return x;
+  }
+};
+
+/// \brief IEEE binary32 and binary64 as formats.
+inline constexpr format binary32{8, 23};
+inline constexpr format binary64{11, 52};
+
+/// \brief True if `+ − × ÷ √` computed in `working` and rounded again to `target` equal one rounding of the exact result.
+///
+/// For operands in a p-bit target and a q-bit working format, both rounded to nearest, q ≥ 2p + 2 suffices (S. A.
+/// Figueroa, "When is double rounding innocuous?", 1995; P. Roux, "Innocuous Double Rounding of Basic Arithmetic
+/// Operations", 2014) where nothing underflows. A product that underflows in the working format keeps fewer bits, so the
+/// working format must also hold every 2p-bit product down to half the target's quantum:
+/// quantum(target) − 1 − (2p − 1) ≥ quantum(working). bf16 in binary32 just passes, tf32 does not.
+/// Fused multiply-add is never covered: its exact result has up to 3p bits and unbounded gaps.
+constexpr bool double_rounding_is_innocuous(const format& target, const format& working) {
+  return working.precision() >= 2 * target.precision() + 2 && target.subset_of(working) &&
+         target.quantum_exponent() - 2 * target.precision() >= working.quantum_exponent();
+}
+
+}  // namespace deviate

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file pack.hpp
+/// \brief A fixed number of lanes computed together, over the compiler's vector extensions.
+///
+/// A pack is not a number type: it is W independent values that undergo the same IEEE operation. Lane i of every result
+/// depends on lane i of the operands alone, so a pack has the bits of W plain values, whatever the machine's vectors are.
+#pragma once
+
+#include <deviate/config.hpp>
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+namespace deviate {
+
+template <class T, int W>
+struct pack;
+
+namespace detail {
+
+template <class T, int W>
+inline constexpr int native_lanes =
+    W * int(sizeof(T)) < DEVIATE_NATIVE_VECTOR_BYTES ? W : DEVIATE_NATIVE_VECTOR_BYTES / int(sizeof(T));
+
+template <class T, int N>
+struct native_vector {
+  typedef T type __attribute__((vector_size(sizeof(T) * N)));
+};
+template <class T>
+struct native_vector<T, 1> {
+  using type = T;
+};
+
+}  // namespace detail
+
+/// \brief W lanes of T. Comparisons give a mask: all bits of a lane set, or none.
+/// \tparam T float, double or an integer of 32 or 64 bits
+/// \tparam W number of lanes, a power of two greater than 1
+template <class T, int W>
+struct pack {
+  static_assert(W > 1 && (W & (W - 1)) == 0, "a pack has a power of two of lanes; one lane is a plain value");
+  static constexpr int part_lanes = detail::native_lanes<T, W>;  ///< lanes in one hardware vector
+  static constexpr int parts = W / part_lanes;                   ///< hardware vectors
+  using value_type = T;
+  using part_type = typename detail::native_vector<T, part_lanes>::type;
+
+  part_type part[parts];
+
+  /// \brief Reads one lane; for the ends of algorithms, not for inner loops.
+  T operator[](int lane) const {
+    T value;
+    std::memcpy(&value, reinterpret_cast<const char*>(part) + std::size_t(lane) * sizeof(T), sizeof(T));
+    return value;
+  }
+  /// \brief Writes one lane.
+  void set(int lane, T value) { std::memcpy(reinterpret_cast<char*>(part) + std::size_t(lane) * sizeof(T), &value, sizeof(T)); }
+};
+
+namespace detail {
+
+template <class R, class T, int W, class F>
+DEVIATE_HD R map(const pack<T, W>& a, F f) {
+  R r;
+  for (int i = 0; i < pack<T, W>::parts; ++i) r.part[i] = (typename R::part_type)(f(a.part[i]));
+  return r;
+}
+template <class R, class T, int W, class F>
+DEVIATE_HD R map(const pack<T, W>& a, const pack<T, W>& b, F f) {
+  R r;
+  for (int i = 0; i < pack<T, W>::parts; ++i) r.part[i] = (typename R::part_type)(f(a.part[i], b.part[i]));
+  return r;
+}
+
+template <class T>
+using same_size_integer = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+template <class T>
+using same_size_unsigned = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+
+}  // namespace detail
+
+// clang-format off
+template <class T, int W> DEVIATE_HD pack<T, W> operator+(const pack<T, W>& a, const pack<T, W>& b) { return detail::map<pack<T, W>>(a, b, [](auto x, auto y) DEVIATE_HD_LAMBDA { return x + y; }); }
+template <class T, int W> DEVIATE_HD pack<T, W> operator-(const pack<T, W>& a, const pack<T, W>& b) { return detail::map<pack<T, W>>(a, b, [](auto x, auto y) DEVIATE_HD_LAMBDA { return x - y; }); }
+template <class T, int W> DEVIATE_HD pack<T, W> operator*(const pack<T, W>& a, const pack<T, W>& b) { return detail::map<pack<T, W>>(a, b, [](auto x, auto y) DEVIATE_HD_LAMBDA { return x * y; }); }
+template <class T, int W> DEVIATE_HD pack<T, W> operator/(const pack<T, W>& a, const pack<T, W>& b) { return detail::map<pack<T, W>>(a, b, [](auto x, auto y) DEVIATE_HD_LAMBDA { return x / y; }); }
+template <class T, int W> DEVIATE_HD pack<T, W> operator&(const pack<T, W>& a, const pack<T, W>& b) { return detail::map<pack<T, W>>(a, b, [](auto x, auto y) DEVIATE_HD_LAMBDA { return x & y; }); }
+template <class T, int W> DEVIATE_HD pack<T, W> operator|(const pack<T, W>& a, const pack<T, W>& b) { return detail::map<pack<T, W>>(a, b, [](auto x, auto y) DEVIATE_HD_LAMBDA { return x | y; }); }
+template <class T, int W> DEVIATE_HD pack<T, W> operator^(const pack<T, W>& a, const pack<T, W>& b) { return detail::map<pack<T, W>>(a, b, [](auto x, auto y) DEVIATE_HD_LAMBDA { return x ^ y; }); }
+template <class T, int W> DEVIATE_HD pack<T, W> operator~(const pack<T, W>& a) { return detail::map<pack<T, W>>(a, [](auto x) DEVIATE_HD_LAMBDA { return ~x; }); }
+template <class T, int W> DEVIATE_HD pack<T, W> operator!(const pack<T, W>& a) { return ~a; }
+template <class T, int W> DEVIATE_HD pack<T, W> operator-(const pack<T, W>& a) { return detail::map<pack<T, W>>(a, [](auto x) DEVIATE_HD_LAMBDA { return -x; }); }
+template <class T, int W> DEVIATE_HD pack<T, W> operator>>(const pack<T, W>& a, int n) { return detail::map<pack<T, W>>(a, [n](auto x) DEVIATE_HD_LAMBDA { return x >> n; }); }
+template <class T, int W> DEVIATE_HD pack<T, W> operator<<(const pack<T, W>& a, int n) { return detail::map<pack<T, W>>(a, [n](auto x) DEVIATE_HD_LAMBDA { return x << n; }); }
+
+template <class T, int W> using pack_mask = pack<detail::same_size_integer<T>, W>;
+template <class T, int W> DEVIATE_HD pack_mask<T, W> operator<(const pack<T, W>& a, const pack<T, W>& b) { return detail::map<pack_mask<T, W>>(a, b, [](auto x, auto y) DEVIATE_HD_LAMBDA { return x < y; }); }
+template <class T, int W> DEVIATE_HD pack_mask<T, W> operator>(const pack<T, W>& a, const pack<T, W>& b) { return b < a; }
+template <class T, int W> DEVIATE_HD pack_mask<T, W> operator<=(const pack<T, W>& a, const pack<T, W>& b) { return detail::map<pack_mask<T, W>>(a, b, [](auto x, auto y) DEVIATE_HD_LAMBDA { return x <= y; }); }
+template <class T, int W> DEVIATE_HD pack_mask<T, W> operator>=(const pack<T, W>& a, const pack<T, W>& b) { return b <= a; }
+template <class T, int W> DEVIATE_HD pack_mask<T, W> operator==(const pack<T, W>& a, const pack<T, W>& b) { return detail::map<pack_mask<T, W>>(a, b, [](auto x, auto y) DEVIATE_HD_LAMBDA { return x == y; }); }
+template <class T, int W> DEVIATE_HD pack_mask<T, W> operator!=(const pack<T, W>& a, const pack<T, W>& b) { return detail::map<pack_mask<T, W>>(a, b, [](auto x, auto y) DEVIATE_HD_LAMBDA { return x != y; }); }
+// clang-format on
+
+}  // namespace deviate

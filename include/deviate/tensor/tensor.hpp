@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file tensor.hpp
+/// \brief An owning rank-4 host tensor, for results and inputs of studies.
+#pragma once
+
+#include <deviate/contract.hpp>
+#include <deviate/tensor/view.hpp>
+
+#include <string>
+#include <vector>
+
+namespace deviate {
+
+/// \brief Owning, contiguous, row-major [batch, heads, rows, columns] on the host.
+template <class T>
+class tensor {
+ public:
+  using value_type = T;
+
+  tensor() = default;
+  /// \throws contract_violation if a size is negative
+  explicit tensor(const extents& shape, const T& value = T{}) : shape_(shape) {
+    expects(shape.batch >= 0 && shape.heads >= 0 && shape.rows >= 0 && shape.columns >= 0,
+            "tensor: every size must be 0 or more");
+    values_.assign(static_cast<std::size_t>(shape.count()), value);
+  }
+  /// \brief Takes values in row-major order.
+  /// \throws contract_violation if their number is not the product of the sizes
+  tensor(const extents& shape, std::vector<T> values) : shape_(shape), values_(std::move(values)) {
+    expects(static_cast<std::int64_t>(values_.size()) == shape.count(),
+            "tensor: " + std::to_string(values_.size()) + " values given for " + std::to_string(shape.count()) +
+                " elements");
+  }
+
+  const extents& shape() const { return shape_; }
+  T* data() { return values_.data(); }
+  const T* data() const { return values_.data(); }
+  std::int64_t count() const { return shape_.count(); }
+  std::vector<T>& values() { return values_; }
+  const std::vector<T>& values() const { return values_; }
+
+  T& operator()(std::int64_t b, std::int64_t h, std::int64_t r, std::int64_t c) { return view()(b, h, r, c); }
+  const T& operator()(std::int64_t b, std::int64_t h, std::int64_t r, std::int64_t c) const { return view()(b, h, r, c); }
+
+  tensor_view<T> view() { return {values_.data(), shape_}; }
+  tensor_view<const T> view() const { return {values_.data(), shape_}; }
+  operator tensor_view<T>() { return view(); }
+  operator tensor_view<const T>() const { return view(); }
+
+ private:
+  extents shape_;
+  std::vector<T> values_;
+};
+
+}  // namespace deviate
