@@ -3,9 +3,8 @@
 /// \brief What a binary floating-point format is, as a value: it can be a template argument or be chosen at run time.
 #pragma once
 
-#include <deviate/config.hpp>
-
 #include <cstdint>
+#include <deviate/config.hpp>
 
 namespace deviate {
 
@@ -17,10 +16,11 @@ enum class special_values : std::uint8_t {
 
 /// \brief What a result beyond the largest finite number becomes.
 enum class overflow_rule : std::uint8_t {
-  infinity,         ///< ±infinity (formats that have it)
-  nan,              ///< NaN, the non-saturating rule of OCP FP8; an infinite operand of a conversion becomes NaN as well
-  saturate,         ///< ± the largest finite number, for infinite inputs of a conversion too
-  saturate_finite,  ///< ± the largest finite number; an infinite input stays infinite, or becomes NaN where there is none
+  infinity,  ///< ±infinity (formats that have it)
+  nan,       ///< NaN, the non-saturating rule of OCP FP8; an infinite operand of a conversion becomes NaN as well
+  saturate,  ///< ± the largest finite number, for infinite inputs of a conversion too
+  saturate_finite,  ///< ± the largest finite number; an infinite input stays infinite, or becomes NaN where there is
+                    ///< none
 };
 
 /// \brief What happens below the smallest normal number.
@@ -53,7 +53,8 @@ struct format {
   constexpr int max_exponent() const {
     return (1 << exponent_bits) - (specials == special_values::ieee ? 2 : 1) - bias();
   }
-  /// \brief Exponent of the spacing of subnormals (and of the smallest normals): the smallest positive number is 2 to it.
+  /// \brief Exponent of the spacing of subnormals (and of the smallest normals): the smallest positive number is 2 to
+  /// it.
   constexpr int quantum_exponent() const { return min_exponent() - fraction_bits; }
   /// \brief Largest finite number, exactly.
   constexpr double max_finite() const {
@@ -94,17 +95,20 @@ struct format {
 inline constexpr format binary32{8, 23};
 inline constexpr format binary64{11, 52};
 
-/// \brief True if `+ − × ÷ √` computed in `working` and rounded again to `target` equal one rounding of the exact result.
+/// \brief True if `+ − × ÷ √` computed in `working` and rounded again to `target` equal one rounding of the exact
+/// result.
 ///
 /// For operands in a p-bit target and a q-bit working format, both rounded to nearest, q ≥ 2p + 2 suffices (S. A.
 /// Figueroa, "When is double rounding innocuous?", 1995; P. Roux, "Innocuous Double Rounding of Basic Arithmetic
-/// Operations", 2014) where nothing underflows. A product that underflows in the working format keeps fewer bits, so the
-/// working format must also hold every 2p-bit product down to half the target's quantum:
-/// quantum(target) − 1 − (2p − 1) ≥ quantum(working). bf16 in binary32 just passes, tf32 does not.
-/// Fused multiply-add is never covered: its exact result has up to 3p bits and unbounded gaps.
+/// Operations", 2014) where nothing underflows. A product that underflows in the working format keeps fewer bits, so
+/// the working format must also hold every 2p-bit product down to half the target's quantum: quantum(target) − 1 − (2p
+/// − 1) ≥ quantum(working). bf16 in binary32 just passes, tf32 does not. Where an overflow is not simply infinite, the
+/// working format must also be able to tell it from an infinite operand. Fused multiply-add is never covered: its exact
+/// result has up to 3p bits and unbounded gaps.
 constexpr bool double_rounding_is_innocuous(const format& target, const format& working) {
   return working.precision() >= 2 * target.precision() + 2 && target.subset_of(working) &&
-         target.quantum_exponent() - 2 * target.precision() >= working.quantum_exponent();
+         target.quantum_exponent() - 2 * target.precision() >= working.quantum_exponent() &&
+         (target.overflow == overflow_rule::infinity || target.exponent_bits < working.exponent_bits);
 }
 
 }  // namespace deviate

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file site_operations.hpp
+/// \brief The operations of one site of an algorithm: correctly rounded arithmetic, and exp and log rounded once.
+#pragma once
+
+#include <deviate/math/exp.hpp>
+#include <deviate/math/log.hpp>
+#include <deviate/number/arithmetic.hpp>
+
+namespace deviate {
+
+/// \brief What an algorithm does at a site: every operation ends in one rounding to the site's scalar.
+/// \tparam S scalar of the results
+template <class S>
+class site_operations : public rounding_site<S> {
+ public:
+  using rounding_site<S>::rounding_site;
+
+  /// \brief e^x: the double result of math::exp, rounded once. Correctly rounded for every float x and up to 24 bits.
+  template <class A, int W>
+  DEVIATE_HD fragment<S, W> exp(const fragment<A, W>& x) const {
+    return this->unary([](const auto& v) DEVIATE_HD_LAMBDA { return math::exp(v); }, x);
+  }
+  /// \brief Natural logarithm, likewise.
+  template <class A, int W>
+  DEVIATE_HD fragment<S, W> log(const fragment<A, W>& x) const {
+    return this->unary([](const auto& v) DEVIATE_HD_LAMBDA { return math::log(v); }, x);
+  }
+};
+
+/// \name Elementary functions of emulated numbers: computed in double, rounded once
+/// @{
+template <format F>
+DEVIATE_HD emulated<F> exp(const emulated<F>& x) {
+  return detail::emulated_result(site_operations<emulated<F>>{}.exp(detail::as_fragment(x)));
+}
+template <format F>
+DEVIATE_HD emulated<F> log(const emulated<F>& x) {
+  return detail::emulated_result(site_operations<emulated<F>>{}.log(detail::as_fragment(x)));
+}
+/// @}
+
+}  // namespace deviate

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file emulated.hpp
+/// \brief A number of any binary format, held in a native carrier.
+#pragma once
+
+#include <concepts>
+#include <deviate/number/exact.hpp>
+#include <deviate/number/format.hpp>
+#include <deviate/number/rounding.hpp>
+#include <type_traits>
+
+namespace deviate {
+
+/// \brief A number of format F. Its carrier always holds a member of F, so comparisons are the carrier's own.
+///
+/// `+ − × ÷ √` (arithmetic.hpp) round the exact result once. Conversions round once: from double directly, never
+/// through float. NaN has one representation; −0 is kept. \tparam F the format; at most 26 significand bits, so that
+/// double can compute with it
+///
+/// Runs on host and device with the same bits. tests/number/emulated.cpp holds every operation to MPFR.
+template <format F>
+class emulated {
+  static_assert(F.exponent_bits >= 2 && F.exponent_bits <= 11 && F.fraction_bits >= 1 && F.fraction_bits <= 25,
+                "an emulated format has 2 to 11 exponent bits and 1 to 25 fraction bits");
+
+ public:
+  static constexpr format number_format = F;
+  /// \brief float where it holds every number of F, else double.
+  using carrier_type = std::conditional_t<F.subset_of(binary32), float, double>;
+
+  emulated() = default;
+  DEVIATE_HD explicit emulated(float x) : value_(carrier_type(rounded(x))) {}
+  DEVIATE_HD explicit emulated(double x) : value_(carrier_type(round_to<F>(x))) {}
+  template <std::integral I>
+  DEVIATE_HD explicit emulated(I i) : emulated(exact(i)) {}
+  /// \brief From another format, in one rounding.
+  template <format G>
+  DEVIATE_HD explicit emulated(const emulated<G>& x) : emulated(x.carrier()) {}
+
+  /// \brief The number whose carrier is already a member of F.
+  static DEVIATE_HD emulated from_carrier(carrier_type member) {
+    emulated r;
+    r.value_ = member;
+    return r;
+  }
+  DEVIATE_HD carrier_type carrier() const { return value_; }
+  DEVIATE_HD explicit operator float() const { return float(value_); }
+  DEVIATE_HD explicit operator double() const { return double(value_); }
+
+  // clang-format off
+  friend DEVIATE_HD bool operator==(const emulated& a, const emulated& b) { return a.value_ == b.value_; }
+  friend DEVIATE_HD bool operator!=(const emulated& a, const emulated& b) { return a.value_ != b.value_; }
+  friend DEVIATE_HD bool operator<(const emulated& a, const emulated& b) { return a.value_ < b.value_; }
+  friend DEVIATE_HD bool operator>(const emulated& a, const emulated& b) { return a.value_ > b.value_; }
+  friend DEVIATE_HD bool operator<=(const emulated& a, const emulated& b) { return a.value_ <= b.value_; }
+  friend DEVIATE_HD bool operator>=(const emulated& a, const emulated& b) { return a.value_ >= b.value_; }
+  friend DEVIATE_HD emulated operator-(const emulated& a) { return from_carrier(-a.value_); }
+  friend DEVIATE_HD emulated operator+(const emulated& a) { return a; }
+  // clang-format on
+
+ private:
+  static DEVIATE_HD carrier_type rounded(float x) {
+    if constexpr (F.subset_of(binary32)) return round_to<F>(x);
+    return carrier_type(round_to<F>(double(x)));
+  }
+  template <std::integral I>
+  static DEVIATE_HD double exact(I i) {
+    if constexpr (sizeof(I) <= 4)
+      return double(i);
+    else if constexpr (std::is_signed_v<I>)
+      return detail::integer_to_odd(std::int64_t(i));
+    else
+      return detail::integer_to_odd(std::uint64_t(i));
+  }
+
+  carrier_type value_;
+};
+
+}  // namespace deviate

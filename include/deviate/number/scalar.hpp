@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file scalar.hpp
+/// \brief What the algorithms need to know of a number type, and how a result becomes a number of it.
+#pragma once
+
+#include <deviate/number/emulated.hpp>
+#include <deviate/number/lanes.hpp>
+
+namespace deviate {
+
+/// \brief Properties of a scalar. The primary template serves *software* scalars (Boost.Multiprecision, double_double):
+/// types that are their own carrier, know + − × ÷ and convert from and to double.
+/// \tparam S the scalar
+template <class S>
+struct scalar_traits {
+  static constexpr bool is_software = true;
+  static constexpr bool is_runtime = false;
+  using carrier_type = S;
+  /// Empty: a software scalar's own operations round.
+  struct rounder {};
+};
+
+/// \brief float and double: operations are the processor's.
+template <class S>
+requires(std::is_same_v<S, float> || std::is_same_v<S, double>) struct scalar_traits<S> {
+  static constexpr bool is_software = false;
+  static constexpr bool is_runtime = false;
+  using carrier_type = S;
+  using working_type = S;                            ///< type in which operations are computed before rounding
+  static constexpr format holds = native_format<S>;  ///< a format that contains every value of the scalar
+  static constexpr bool contains(const format& operand) { return operand.subset_of(native_format<S>); }
+  struct rounder {
+    /// The result of an operation in the working type.
+    template <class L>
+    DEVIATE_HD L from_working(const L& x) const {
+      return x;
+    }
+    /// Any value, exact or to odd.
+    template <class L>
+    DEVIATE_HD auto from_odd(const L& x) const {
+      return convert_lanes<S>(x);
+    }
+  };
+};
+
+/// \brief Emulated numbers: computed in float where the theorem allows, else in double, and rounded once more.
+template <format F>
+struct scalar_traits<emulated<F>> {
+  static constexpr bool is_software = false;
+  static constexpr bool is_runtime = false;
+  using carrier_type = typename emulated<F>::carrier_type;
+  static constexpr bool innocuous_in_float = double_rounding_is_innocuous(F, binary32);
+  static constexpr bool innocuous_in_double = double_rounding_is_innocuous(F, binary64);
+  using working_type = std::conditional_t<innocuous_in_float, float, double>;
+  static constexpr format holds = F;
+  /// \brief True if an operand of this format takes part in the theorem: then working type and one more rounding
+  /// suffice.
+  static constexpr bool contains(const format& operand) {
+    return (innocuous_in_float || innocuous_in_double) && operand.subset_of(F);
+  }
+  struct rounder {
+    template <class L>
+    DEVIATE_HD auto from_working(const L& x) const {
+      return convert_lanes<carrier_type>(round_to<F>(x));
+    }
+    template <class L>
+    DEVIATE_HD auto from_odd(const L& x) const {
+      return convert_lanes<carrier_type>(round_to<F>(x));
+    }
+  };
+};
+
+template <class S>
+using carrier_of = typename scalar_traits<S>::carrier_type;
+
+/// \brief W adjacent values of a scalar, computed together; W = 1 is the plain text.
+/// \tparam S scalar: the values are members of it, which the operations rely on
+/// \tparam W number of lanes; 1 for software scalars
+template <class S, int W = 1>
+struct fragment {
+  using scalar_type = S;
+  static constexpr int width = W;
+  lanes<carrier_of<S>, W> value;
+};
+
+/// \brief W adjacent values from memory.
+template <class S, int W>
+DEVIATE_HD fragment<S, W> load(const carrier_of<S>* from) {
+  fragment<S, W> r;
+  if constexpr (W == 1)
+    r.value = *from;
+  else
+    std::memcpy(&r.value, from, sizeof r.value);
+  return r;
+}
+/// \brief Stores W adjacent values.
+template <class S, int W>
+DEVIATE_HD void store(carrier_of<S>* to, const fragment<S, W>& x) {
+  if constexpr (W == 1)
+    *to = x.value;
+  else
+    std::memcpy(to, &x.value, sizeof x.value);
+}
+/// \brief One value in every lane.
+template <class S, int W>
+DEVIATE_HD fragment<S, W> fill(const carrier_of<S>& x) {
+  return {broadcast<lanes<carrier_of<S>, W>>(x)};
+}
+
+}  // namespace deviate
