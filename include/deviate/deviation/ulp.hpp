@@ -36,8 +36,8 @@ constexpr double ulp(double x, const format& f) {
   const int biased = int((std::bit_cast<std::uint64_t>(x) >> 52) & 0x7ff);
   if (biased == 0x7ff) return x < 0 ? -x : x;  // NaN stays NaN, an infinity becomes +infinity
   const int e = biased - 1023;                 // a subnormal double lies below every format's smallest normal number
-  if (e < f.min_exponent()) return f.min_positive();
-  return power_of_two(e - f.fraction_bits);
+  if (e >= f.min_exponent()) return power_of_two(e - f.fraction_bits);
+  return power_of_two(f.subnormals == subnormal_rule::flush ? f.min_exponent() : f.quantum_exponent());
 }
 
 /// \brief Distance of two values in ulps of the reference: |got − reference| / ulp(reference), not rounded to a whole.

@@ -102,13 +102,17 @@ inline constexpr format binary64{11, 52};
 /// Figueroa, "When is double rounding innocuous?", 1995; P. Roux, "Innocuous Double Rounding of Basic Arithmetic
 /// Operations", 2014) where nothing underflows. A product that underflows in the working format keeps fewer bits, so
 /// the working format must also hold every 2p-bit product down to half the target's quantum: quantum(target) − 1 − (2p
-/// − 1) ≥ quantum(working). bf16 in binary32 just passes, tf32 does not. Where an overflow is not simply infinite, the
-/// working format must also be able to tell it from an infinite operand. Fused multiply-add is never covered: its exact
-/// result has up to 3p bits and unbounded gaps.
+/// − 1) ≥ quantum(working). bf16 in binary32 just passes, tf32 does not. Where an overflow and an infinite operand end
+/// differently, no result of finite operands may become infinite in the working format. Fused multiply-add is never
+/// covered: its exact result has up to 3p bits and unbounded gaps. tests/number/format.cpp tries every pair of small
+/// formats.
 constexpr bool double_rounding_is_innocuous(const format& target, const format& working) {
   return working.precision() >= 2 * target.precision() + 2 && target.subset_of(working) &&
          target.quantum_exponent() - 2 * target.precision() >= working.quantum_exponent() &&
-         (target.overflow == overflow_rule::infinity || target.exponent_bits < working.exponent_bits);
+         (target.overflow != overflow_rule::saturate_finite ||
+          // The largest product and the largest quotient lie below 2 to these.
+          (2 * (target.max_exponent() + 1) <= working.max_exponent() + 1 &&
+           target.max_exponent() + 1 - target.quantum_exponent() <= working.max_exponent() + 1));
 }
 
 }  // namespace deviate

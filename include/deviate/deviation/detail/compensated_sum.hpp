@@ -14,8 +14,9 @@ class compensated_sum {
  public:
   void add(double x) {
     const double next = sum_ + x;
-    // The smaller operand is the one whose low bits the addition lost.
-    lost_ += std::fabs(sum_) >= std::fabs(x) ? (sum_ - next) + x : (x - next) + sum_;
+    // Knuth's two-sum: what the addition lost, exactly, whichever operand is larger, and without a branch to mispredict.
+    const double added = next - sum_;
+    lost_ += (sum_ - (next - added)) + (x - added);
     sum_ = next;
   }
   /// \brief The sum of everything added. After an overflow the lost part is NaN, and the plain sum is the answer.

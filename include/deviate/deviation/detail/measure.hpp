@@ -45,17 +45,28 @@ double sum(std::size_t n, Term term) {
   return total.value();
 }
 
-/// \brief True if got sits at the end of the format's range and rounding golden does not explain it.
-inline bool is_saturated(double got, double golden, const format& f) {
-  if (std::fabs(got) != f.max_finite() || std::isnan(golden)) return false;
-  const double distance = std::fabs(got - golden), half = ulp(got, f) / 2;
+/// \brief The end of a format's range, and what rounds to it.
+class range_end {
+ public:
   // A tie goes to the even neighbour; the largest number is odd in IEEE formats, whose all-ones fraction it has.
-  return distance > half || (distance == half && f.specials == special_values::ieee);
-}
+  explicit range_end(const format& f)
+      : largest_(f.max_finite()), half_ulp_(ulp(largest_, f) / 2), keeps_ties_(f.specials != special_values::ieee) {}
+  /// \brief True if got sits at the end and rounding golden does not explain it.
+  bool is_saturated(double got, double golden) const {
+    if (std::fabs(got) != largest_ || std::isnan(golden)) return false;
+    const double distance = std::fabs(got - golden);
+    return distance > half_ulp_ || (distance == half_ulp_ && !keeps_ties_);
+  }
+
+ private:
+  double largest_;
+  double half_ulp_;
+  bool keeps_ties_;
+};
 
 /// \brief Counts one element, raises the maxima, and keeps the pair if it is finite.
-inline void classify(const element_location& here, const deviation_options& options, deviation_summary& s,
-                     finite_pairs& pairs) {
+inline void classify(const element_location& here, const deviation_options& options, const range_end& end,
+                     deviation_summary& s, finite_pairs& pairs) {
   const double got = here.got, golden = here.golden;
   const bool got_nan = std::isnan(got), golden_nan = std::isnan(golden);
   double difference = std::fabs(got - golden);
@@ -82,7 +93,7 @@ inline void classify(const element_location& here, const deviation_options& opti
     pairs.got.push_back(got);
     pairs.golden.push_back(golden);
   }
-  s.saturated += is_saturated(got, golden, options.ulp_format);
+  s.saturated += end.is_saturated(got, golden);
   s.flushed_to_zero += got == 0 && golden != 0 && !golden_nan;
   if (s.compared == 0 || exceeds(difference, s.max_abs)) {
     s.max_abs = difference;
@@ -169,13 +180,14 @@ deviation_summary measure(const tensor_view<const Got>& got, const tensor_view<c
                           const region& where, const deviation_options& options) {
   deviation_summary s;
   finite_pairs pairs;
+  const range_end end(options.ulp_format);
   for (std::int64_t b = where.batch_begin; b < where.batch_end; ++b)
     for (std::int64_t h = where.head_begin; h < where.head_end; ++h)
       for (std::int64_t r = where.row_begin; r < where.row_end; ++r) {
         if (!row_is_valid(options, got.shape(), b, h, r)) continue;
         for (std::int64_t c = 0; c < got.columns(); ++c)
           classify({b, h, r, c, static_cast<double>(got(b, h, r, c)), static_cast<double>(golden(b, h, r, c))}, options,
-                   s, pairs);
+                   end, s, pairs);
       }
   measure_pairs(pairs, options, s);
   return s;

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file accumulation.hpp
+/// \brief The order and precision inside a sum, apart from the format its result is stored in.
+///
+/// An accumulation is a type. `accumulator<Site, W>` of it holds the state of W sums side by side; term i of each sum
+/// is the i-th one pushed. The order depends on i alone, never on W, so a pack has the bits of the plain text. Every
+/// sum starts from +0 and is never −0, so that zero terms (masked keys, padding) never change a bit.
+#pragma once
+
+#include <deviate/number/arithmetic.hpp>
+
+namespace deviate::accumulate {
+
+/// \brief The precision inside the sum is that of its terms.
+struct as_terms {};
+
+namespace detail {
+template <class Inside, class Terms>
+struct inside_scalar {
+  using type = Inside;
+};
+template <class Terms>
+struct inside_scalar<as_terms, Terms> {
+  using type = Terms;
+};
+
+/// Adds K values in a tree: distance 1, 2, 4, …, the lower one left.
+template <class Site, class Fragment, int K>
+DEVIATE_HD Fragment add_tree(const Site& site, Fragment (&tree)[K]) {
+  for (int distance = 1; distance < K; distance *= 2)
+    for (int i = 0; i < K; i += 2 * distance) tree[i] = site.add(tree[i], tree[i + distance]);
+  return tree[0];
+}
+}  // namespace detail
+
+/// \brief Scalar in which an accumulation adds terms of a given scalar.
+template <class Accumulation, class Terms>
+using inside = typename detail::inside_scalar<typename Accumulation::inside_type, Terms>::type;
+
+/// \brief One after the other: ((0 + t₀) + t₁) + …, as a register that a loop adds into.
+/// \tparam Inside scalar of the running sum
+template <class Inside = as_terms>
+struct sequential {
+  using inside_type = Inside;
+
+  template <class Site, int W>
+  class accumulator {
+   public:
+    using fragment_type = fragment<typename Site::scalar_type, W>;
+    template <class A>
+    DEVIATE_HD void push(const Site& site, const fragment<A, W>& term) {
+      sum_ = site.add(sum_, term);
+    }
+    DEVIATE_HD fragment_type total(const Site&) const { return sum_; }
+
+   private:
+    fragment_type sum_ = fill<typename Site::scalar_type, W>(carrier_of<typename Site::scalar_type>(0));
+  };
+};
+
+/// \brief K running sums: term i goes to sum i mod K; at the end they are added in a tree (distance 1, 2, 4, …).
+///
+/// The order of a vector unit with K lanes.
+/// \tparam K number of sums, a power of two
+template <int K, class Inside = as_terms>
+struct lane_sums {
+  static_assert(K > 0 && (K & (K - 1)) == 0, "the number of lane sums is a power of two");
+  using inside_type = Inside;
+  static constexpr int count = K;
+
+  template <class Site, int W>
+  class accumulator {
+   public:
+    using fragment_type = fragment<typename Site::scalar_type, W>;
+    DEVIATE_HD accumulator() {
+      for (int i = 0; i < K; ++i)
+        sum_[i] = fill<typename Site::scalar_type, W>(carrier_of<typename Site::scalar_type>(0));
+    }
+    template <class A>
+    DEVIATE_HD void push(const Site& site, const fragment<A, W>& term) {
+      sum_[next_] = site.add(sum_[next_], term);
+      next_ = (next_ + 1) & (K - 1);
+    }
+    DEVIATE_HD fragment_type total(const Site& site) const {
+      fragment_type tree[K];
+      for (int i = 0; i < K; ++i) tree[i] = sum_[i];
+      return detail::add_tree(site, tree);
+    }
+
+   private:
+    fragment_type sum_[K];
+    int next_ = 0;
+  };
+};
+
+/// \brief A binary tree over neighbours: (t₀ + t₁) + (t₂ + t₃) …; a sum of n terms behaves as if zeros followed.
+///
+/// Kept as a binary counter: a partial sum of 2^k terms waits at level k for its neighbour (at most 2^40 terms).
+template <class Inside = as_terms>
+struct pairwise {
+  using inside_type = Inside;
+
+  template <class Site, int W>
+  class accumulator {
+   public:
+    using fragment_type = fragment<typename Site::scalar_type, W>;
+    template <class A>
+    DEVIATE_HD void push(const Site& site, const fragment<A, W>& term) {
+      // Adding to +0 brings the term into the sum's scalar and turns −0 into +0.
+      fragment_type carry = site.add(zero(), term);
+      int level = 0;
+      for (std::uint64_t n = count_; n & 1; n >>= 1, ++level) carry = site.add(level_[level], carry);
+      level_[level] = carry;
+      ++count_;
+    }
+    DEVIATE_HD fragment_type total(const Site& site) const {
+      fragment_type sum = zero();
+      int level = 0;
+      for (std::uint64_t n = count_; n != 0; n >>= 1, ++level)
+        if (n & 1) sum = site.add(level_[level], sum);
+      return sum;
+    }
+
+   private:
+    static DEVIATE_HD fragment_type zero() {
+      return fill<typename Site::scalar_type, W>(carrier_of<typename Site::scalar_type>(0));
+    }
+    fragment_type level_[41];
+    std::uint64_t count_ = 0;
+  };
+};
+
+/// \brief The sum of terms that lie side by side in fragments: W terms of the same sum are pushed together.
+///
+/// The result is that of pushing them one by one into `Accumulation`'s accumulator; lane sums keep whole fragments.
+template <class Accumulation, class Site, int W>
+class row_accumulator {
+ public:
+  using fragment_type = fragment<typename Site::scalar_type, 1>;
+  template <class A>
+  DEVIATE_HD void push(const Site& site, const fragment<A, W>& terms) {
+    if constexpr (W == 1)
+      one_.push(site, terms);
+    else
+      for (int i = 0; i < W; ++i) one_.push(site, fragment<A, 1>{terms.value[i]});
+  }
+  DEVIATE_HD fragment_type total(const Site& site) const { return one_.total(site); }
+
+ private:
+  typename Accumulation::template accumulator<Site, 1> one_;
+};
+
+template <int K, class Inside, class Site, int W>
+requires(W > 1 && K % W == 0) class row_accumulator<lane_sums<K, Inside>, Site, W> {
+ public:
+  using scalar_type = typename Site::scalar_type;
+  using fragment_type = fragment<scalar_type, 1>;
+  DEVIATE_HD row_accumulator() {
+    for (int g = 0; g < K / W; ++g) group_[g] = fill<scalar_type, W>(carrier_of<scalar_type>(0));
+  }
+  template <class A>
+  DEVIATE_HD void push(const Site& site, const fragment<A, W>& terms) {
+    group_[next_] = site.add(group_[next_], terms);
+    next_ = next_ + 1 == K / W ? 0 : next_ + 1;
+  }
+  DEVIATE_HD fragment_type total(const Site& site) const {
+    // The lanes of all groups, in order, are the K sums.
+    fragment_type tree[K];
+    for (int i = 0; i < K; ++i) tree[i].value = group_[i / W].value[i % W];
+    return detail::add_tree(site, tree);
+  }
+
+ private:
+  fragment<scalar_type, W> group_[K / W];
+  int next_ = 0;
+};
+
+}  // namespace deviate::accumulate

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file flash.hpp
+/// \brief Flash Attention forward: the online softmax over key tiles, in its two published orders.
+#pragma once
+
+#include <deviate/attention/forward_tile.hpp>
+#include <deviate/attention/result.hpp>
+#include <deviate/attention/schedule.hpp>
+
+namespace deviate {
+
+namespace detail {
+
+/// The running state of a query tile between key tiles: m, l, O, and what the last tile does to them.
+template <class Recipe>
+struct running_state {
+  template <site S>
+  using carrier = carrier_of<typename Recipe::template scalar<S>>;
+
+  template <class Team>
+  running_state(Team& team, int rows, int d_v)
+      : row_max(team.template shared<carrier<site::row_max>>(std::size_t(rows))),
+        row_sum(team.template shared<carrier<site::row_sum>>(std::size_t(rows))),
+        earlier_sum(team.template shared<carrier<site::row_sum>>(std::size_t(rows))),
+        alpha(team.template shared<carrier<site::rescale_factor>>(std::size_t(rows))),
+        beta(team.template shared<carrier<site::rescale_factor>>(std::size_t(rows))),
+        output(team.template shared<carrier<site::output_state>>(std::size_t(rows) * std::size_t(d_v))),
+        rescales(team.template shared<std::int32_t>(std::size_t(rows))) {
+    for_each(team, rows, [&](int row) {
+      row_max[row] = minus_infinity<carrier<site::row_max>>();
+      row_sum[row] = carrier<site::row_sum>(0);
+      alpha[row] = beta[row] = carrier<site::rescale_factor>(1);
+      for (int c = 0; c < d_v; ++c) output[row * d_v + c] = carrier<site::output_state>(0);
+      rescales[row] = 0;
+    });
+  }
+
+  bool started(int row) const { return row_max[row] != minus_infinity<carrier<site::row_max>>(); }
+
+  carrier<site::row_max>* row_max;       ///< m
+  carrier<site::row_sum>* row_sum;       ///< l
+  carrier<site::row_sum>* earlier_sum;   ///< l before this tile
+  carrier<site::rescale_factor>* alpha;  ///< exp(m_old − m_new)
+  carrier<site::rescale_factor>* beta;   ///< exp(m_tile − m_new), where the tile has a maximum of its own
+  carrier<site::output_state>* output;   ///< O
+  std::int32_t* rescales;
+};
+
+/// One value of a site's scalar.
+template <class Recipe, site S>
+using row_fragment = fragment<typename Recipe::template scalar<S>, 1>;
+
+template <int W, class S>
+DEVIATE_HD fragment<S, W> spread(const fragment<S, 1>& x) {
+  return fill<S, W>(x.value);
+}
+
+/// use(factor · x) rounded at `site`, or use(x) where the factor is exactly 1: no operation, no rounding.
+template <class Site, class Factor, class X, int W, class Use>
+DEVIATE_HD void scaled_by(const Site& site, const fragment<Factor, W>& factor, const fragment<X, W>& x, Use use) {
+  bool is_one;
+  if constexpr (W == 1)
+    is_one = factor.value == carrier_of<Factor>(1);
+  else
+    is_one = factor.value[0] == carrier_of<Factor>(1);
+  if (is_one)
+    use(x);
+  else
+    use(site.multiply(factor, x));
+}
+
+/// x ÷ l in the recipe's way, rounded at `site`.
+template <class Recipe, class Sites, class Site, class X, class L, int W>
+DEVIATE_HD auto normalized_by(const Sites& at, const Site& site, const fragment<X, W>& x, const fragment<L, W>& l) {
+  if constexpr (Recipe::how_divided == division::direct)
+    return site.divide(x, l);
+  else
+    return site.multiply(x, at.normalizer.divide(fill<L, W>(carrier_of<L>(1)), l));
+}
+
+/// exp(m_from − m_to); exactly 1 where they are equal or nothing has been summed yet.
+template <class Sites, class M>
+DEVIATE_HD auto rescaling(const Sites& at, const M& from, const M& to, bool started) {
+  using factor = typename decltype(at.rescale_factor)::scalar_type;
+  if (!started || from.value == to.value) return fragment<factor, 1>{carrier_of<factor>(1)};
+  return at.rescale_factor.exp(at.shifted_score.subtract(from, to));
+}
+
+/// One key tile in the order of FlashAttention-2: probabilities against the new maximum, O not normalised.
+///
+///     m_new = max(m, row_max(S));  alpha = exp(m − m_new);  P = exp(S − m_new)
+///     l = alpha · l + row_total(P);  O = alpha · O + P · V
+template <class Team, class Tile, class Recipe>
+void flash2_tile(Team& team, Tile& tile, running_state<Recipe>& state) {
+  const auto& at = tile.at;
+  for_each(team, tile.padded_rows(), [&](int row) {
+    const auto tile_max = tile.largest_score(row);
+    if (tile_max == minus_infinity<decltype(tile_max)>()) return tile.skip(row);
+    const row_fragment<Recipe, site::row_max> m{state.row_max[row]};
+    const row_fragment<Recipe, site::row_sum> l{state.row_sum[row]};
+    const auto m_tile = at.row_max.round(row_fragment<Recipe, site::score>{tile_max});
+    const decltype(m) m_new{maximum(m.value, m_tile.value)};
+    const auto alpha = rescaling(at, m, m_new, state.started(row));
+    const auto total = tile.probabilities(row, m_new);
+    tile.operands(row, [&](const auto& p) { return at.probability_operand.round(p); });
+    if (state.started(row) && m.value != m_new.value) ++state.rescales[row];
+    state.alpha[row] = alpha.value;
+    scaled_by(at.rescaled_sum, alpha, l,
+              [&](const auto& earlier) { state.row_sum[row] = at.row_sum.add(earlier, total).value; });
+    state.row_max[row] = m_new.value;
+  });
+  tile.values([&](int row, int column, const auto& product) {
+    using O = typename Recipe::template scalar<site::output_state>;
+    constexpr int W = std::decay_t<decltype(product)>::width;
+    auto* place = state.output + row * tile.padded_d_v() + column;
+    const row_fragment<Recipe, site::rescale_factor> alpha{state.alpha[row]};
+    scaled_by(at.rescaled_output, spread<W>(alpha), load<O, W>(place),
+              [&](const auto& earlier) { store(place, at.output_state.add(earlier, product)); });
+  });
+}
+
+/// One key tile in the order of FlashAttention (1), Algorithm 1, lines 9–13: probabilities against the tile's own
+/// maximum, O normalised after every tile.
+///
+///     P = exp(S − m_tile);  m_new = max(m, m_tile);  alpha = exp(m − m_new);  beta = exp(m_tile − m_new)
+///     l_new = alpha · l + beta · row_total(P);  O = (alpha · l · O + beta · P · V) / l_new
+template <class Team, class Tile, class Recipe>
+void flash1_tile(Team& team, Tile& tile, running_state<Recipe>& state) {
+  const auto& at = tile.at;
+  for_each(team, tile.padded_rows(), [&](int row) {
+    const auto tile_max = tile.largest_score(row);
+    if (tile_max == minus_infinity<decltype(tile_max)>()) return tile.skip(row);
+    const row_fragment<Recipe, site::row_max> m{state.row_max[row]};
+    const row_fragment<Recipe, site::row_sum> l{state.row_sum[row]};
+    const auto m_tile = at.row_max.round(row_fragment<Recipe, site::score>{tile_max});
+    const decltype(m) m_new{maximum(m.value, m_tile.value)};
+    const auto total = tile.probabilities(row, m_tile);
+    tile.operands(row, [&](const auto& p) { return at.probability_operand.round(p); });
+    const auto alpha = rescaling(at, m, m_new, state.started(row));
+    const auto beta = rescaling(at, decltype(m){m_tile.value}, m_new, true);
+    if (state.started(row) && m.value != m_new.value) ++state.rescales[row];
+    state.alpha[row] = alpha.value;
+    state.beta[row] = beta.value;
+    state.earlier_sum[row] = l.value;
+    scaled_by(at.rescaled_sum, alpha, l, [&](const auto& earlier) {
+      scaled_by(at.rescaled_sum, beta, total,
+                [&](const auto& now) { state.row_sum[row] = at.row_sum.add(earlier, now).value; });
+    });
+    state.row_max[row] = m_new.value;
+  });
+  tile.values([&](int row, int column, const auto& product) {
+    using O = typename Recipe::template scalar<site::output_state>;
+    using factor = typename Recipe::template scalar<site::rescale_factor>;
+    using L = typename Recipe::template scalar<site::row_sum>;
+    constexpr int W = std::decay_t<decltype(product)>::width;
+    auto* place = state.output + row * tile.padded_d_v() + column;
+    const fragment<factor, 1> alpha{state.alpha[row]}, beta{state.beta[row]};
+    const fragment<L, 1> l{state.earlier_sum[row]};
+    const auto l_new = fill<L, W>(state.row_sum[row]);
+    scaled_by(at.rescaled_sum, alpha, l, [&](const auto& weight) {
+      const auto old = at.rescaled_output.multiply(spread<W>(weight), load<O, W>(place));
+      scaled_by(at.rescaled_output, spread<W>(beta), product, [&](const auto& fresh) {
+        store(place, normalized_by<Recipe>(at, at.output_state, at.output_state.add(old, fresh), l_new));
+      });
+    });
+  });
+}
+
+/// A whole query tile: every key tile in the schedule's order, then the division, O and LSE.
+template <class Team, class Recipe, class Element, class Out, class Lse>
+void flash_block(Team& team, const forward_sites<Recipe>& at, const bound_problem& problem, const schedule& plan,
+                 std::int64_t batch, tensor_view<const Element> q, tensor_view<const Element> k,
+                 tensor_view<const Element> v, std::int64_t first_query, int rows, tensor_view<Out> output,
+                 tensor_view<Lse> log_sum_exp, tensor_view<std::int32_t> rescales) {
+  constexpr bool every_tile = Recipe::when_normalized == normalization::every_tile;
+  const std::int64_t tile_key = plan.tile_key < k.rows() ? plan.tile_key : (k.rows() > 0 ? k.rows() : 1);
+  forward_tile<Team, Recipe, Element> tile(team, at, problem, batch, q, k, v, first_query, rows, tile_key);
+  running_state<Recipe> state(team, tile.padded_rows(), tile.padded_d_v());
+  tile.load_queries();
+  const key_range seen = tile.keys();
+  const std::int64_t first = seen.begin / plan.tile_key,
+                     last = seen.end == 0 ? first : (seen.end - 1) / plan.tile_key + 1;
+  for (std::int64_t i = first; i < last; ++i) {
+    const std::int64_t t = plan.order == key_order::ascending ? i : last - 1 - (i - first);
+    const std::int64_t begin = t * plan.tile_key, left = k.rows() - begin;
+    tile.load_keys(begin, int(left < tile_key ? left : tile_key));
+    tile.scores();
+    if constexpr (every_tile)
+      flash1_tile(team, tile, state);
+    else
+      flash2_tile(team, tile, state);
+  }
+  for_each(team, rows, [&](int row) {
+    const std::int64_t i = first_query + row;
+    const bool empty = !state.started(row);
+    const row_fragment<Recipe, site::row_sum> l{state.row_sum[row]};
+    for (int c = 0; c < tile.d_v(); ++c) {
+      const row_fragment<Recipe, site::output_state> o{state.output[row * tile.padded_d_v() + c]};
+      if constexpr (every_tile)
+        output(0, 0, i, c) = at.output.round(o).value;
+      else
+        output(0, 0, i, c) = empty ? Out(0) : normalized_by<Recipe>(at, at.output, o, l).value;
+    }
+    if (log_sum_exp.data() != nullptr)
+      log_sum_exp(0, 0, i, 0) =
+          empty ? minus_infinity<Lse>()
+                : at.log_sum_exp.add(row_fragment<Recipe, site::row_max>{state.row_max[row]}, at.log_sum_exp.log(l))
+                      .value;
+    if (rescales.data() != nullptr) rescales(0, 0, i, 0) = state.rescales[row];
+  });
+}
+
+}  // namespace detail
+}  // namespace deviate

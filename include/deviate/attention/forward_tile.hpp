@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file forward_tile.hpp
+/// \brief The tile steps that every forward algorithm is made of, over any recipe, team and fragment.
+#pragma once
+
+#include <cstdint>
+#include <deviate/attention/problem.hpp>
+#include <deviate/attention/recipe.hpp>
+#include <deviate/team/team.hpp>
+#include <deviate/tensor/view.hpp>
+#include <limits>
+
+namespace deviate::detail {
+
+/// An element of a user's tensor as a fragment: native, emulated or software.
+template <class T>
+DEVIATE_HD fragment<T, 1> element(const T& x) {
+  if constexpr (requires { x.carrier(); })
+    return {x.carrier()};
+  else
+    return {x};
+}
+
+template <class C>
+inline constexpr bool is_native = std::is_same_v<C, float> || std::is_same_v<C, double>;
+
+template <class C>
+DEVIATE_HD C minus_infinity() {
+  return -std::numeric_limits<C>::infinity();
+}
+
+/// A mask of lanes of one carrier, for lanes of another.
+template <class C, class From, class M>
+DEVIATE_HD auto mask_for(const M& m) {
+  if constexpr (lane_width<M> == 1 || sizeof(C) == sizeof(From))
+    return m;
+  else
+    return convert_lanes<same_size_integer<C>>(m);
+}
+
+constexpr int rounded_up(std::int64_t n, int multiple) { return int((n + multiple - 1) / multiple * multiple); }
+
+/// What a row sees of the present key tile.
+enum class row_view : std::uint8_t { nothing, some, all };
+
+/// One query tile of one head: its buffers and the steps over them.
+///
+/// Shapes (rows × columns, row-major; rows and columns padded to the register tile):
+///   query [rows × d], key [d × keys], value [keys × d_v], score and probability [rows × keys], output state [rows ×
+///   d_v].
+/// \tparam Element element type of Q, K, V as given
+template <class Team, class Recipe, class Element>
+class forward_tile {
+ public:
+  template <site S>
+  using scalar = typename Recipe::template scalar<S>;
+  template <site S>
+  using carrier = carrier_of<scalar<S>>;
+
+  static constexpr int W = Recipe::has_software ? 1 : Team::tile::width;
+  static constexpr int R = Recipe::has_software ? 1 : Team::tile::rows;
+  static constexpr int F = Recipe::has_software ? 1 : Team::tile::columns;
+  /// The scale's scalar: FP32 or wider, whatever the score is stored in.
+  using scale_scalar = std::conditional_t<is_software<scalar<site::score>>, scalar<site::score>, carrier<site::score>>;
+
+  /// \param max_keys keys of the largest key tile
+  forward_tile(Team& team, const forward_sites<Recipe>& sites, const bound_problem& problem, std::int64_t batch,
+               tensor_view<const Element> q, tensor_view<const Element> k, tensor_view<const Element> v,
+               std::int64_t first_query, int rows, std::int64_t max_keys)
+      : team_(team),
+        at(sites),
+        problem_(problem),
+        batch_(batch),
+        q_(q),
+        k_(k),
+        v_(v),
+        first_query_(first_query),
+        rows_(rows),
+        padded_rows_(rounded_up(rows, R)),
+        d_(int(q.columns())),
+        d_v_(rounded_up(v.columns(), W * F)),
+        key_stride_(rounded_up(max_keys, W * F)),
+        scale_(scale_scalar(problem.scale)) {
+    query_ = team.template shared<carrier<site::input>>(std::size_t(padded_rows_) * std::size_t(d_));
+    key_ = team.template shared<carrier<site::input>>(std::size_t(d_) * std::size_t(key_stride_));
+    value_ = team.template shared<carrier<site::input>>(std::size_t(max_keys) * std::size_t(d_v_));
+    score_ = team.template shared<carrier<site::score>>(std::size_t(padded_rows_) * std::size_t(key_stride_));
+    probability_ =
+        team.template shared<carrier<site::probability>>(std::size_t(padded_rows_) * std::size_t(key_stride_));
+    operand_ =
+        team.template shared<carrier<site::probability_operand>>(std::size_t(padded_rows_) * std::size_t(key_stride_));
+    view_ = team.template shared<row_view>(std::size_t(padded_rows_));
+  }
+
+  int rows() const { return rows_; }
+  int padded_rows() const { return padded_rows_; }
+  int d_v() const { return int(v_.columns()); }
+  int padded_d_v() const { return d_v_; }
+  std::int64_t first_query() const { return first_query_; }
+  /// The row takes nothing from this tile, although it sees keys of it: all its scores are −∞.
+  void skip(int row) { view_[row] = row_view::nothing; }
+
+  /// Keys that any row of the tile sees.
+  key_range keys() const {
+    key_range all{problem_.n_key, 0};
+    for (int row = 0; row < rows_; ++row) {
+      const key_range r = problem_.keys(batch_, first_query_ + row);
+      if (r.begin == r.end) continue;
+      if (r.begin < all.begin) all.begin = r.begin;
+      if (r.end > all.end) all.end = r.end;
+    }
+    return all.begin < all.end ? all : key_range{0, 0};
+  }
+
+  /// query[rows × d] ← Q, rounded at `input`; padding rows are 0.
+  void load_queries() {
+    for_each(team_, padded_rows_, [&](int row) {
+      for (int c = 0; c < d_; ++c)
+        query_[row * d_ + c] =
+            row < rows_ ? at.input.round(element(q_(0, 0, first_query_ + row, c))).value : carrier<site::input>(0);
+    });
+  }
+
+  /// key[d × n] ← Kᵀ and value[n × d_v] ← V of keys first … first + n − 1, rounded at `input`; padding is 0.
+  void load_keys(std::int64_t first, int n) {
+    first_key_ = first;
+    n_ = n;
+    for_each(team_, key_stride_, [&](int key) {
+      for (int c = 0; c < d_; ++c)
+        key_[c * key_stride_ + key] =
+            key < n ? at.input.round(element(k_(0, 0, first + key, c))).value : carrier<site::input>(0);
+      if (key >= n) return;
+      for (int c = 0; c < d_v_; ++c)
+        value_[key * d_v_ + c] =
+            c < v_.columns() ? at.input.round(element(v_(0, 0, first + key, c))).value : carrier<site::input>(0);
+    });
+  }
+
+  /// score[rows × n] ← scale · Q Kᵀ; the sum over d in its declared order. Then −∞ where a row does not see a key.
+  void scores() {
+    const int columns = rounded_up(n_, W * F), column_blocks = columns / (W * F);
+    for_each(team_, padded_rows_ / R * column_blocks, [&](int i) {
+      const int row = i / column_blocks * R, column = i % column_blocks * W * F;
+      typename Recipe::template accumulation<site::score>::template accumulator<decltype(at.score_sum), W> sum[R][F];
+      for (int c = 0; c < d_; ++c) {
+        fragment<scalar<site::input>, W> key[F];
+#pragma GCC unroll 8
+        for (int f = 0; f < F; ++f) key[f] = load<scalar<site::input>, W>(key_ + c * key_stride_ + column + f * W);
+#pragma GCC unroll 8
+        for (int r = 0; r < R; ++r) {
+          const auto query = fill<scalar<site::input>, W>(query_[(row + r) * d_ + c]);
+#pragma GCC unroll 8
+          for (int f = 0; f < F; ++f) sum[r][f].push(at.score_sum, at.score_product.multiply(query, key[f]));
+        }
+      }
+      const auto scale = fill<scale_scalar, W>(scale_);
+      for (int r = 0; r < R; ++r)
+        for (int f = 0; f < F; ++f)
+          store(score_ + (row + r) * key_stride_ + column + f * W,
+                at.score.multiply(sum[r][f].total(at.score_sum), scale));
+    });
+    for_each(team_, padded_rows_, [&](int row) { hide(row, columns); });
+  }
+
+  /// Largest visible score of a row, −∞ if there is none.
+  carrier<site::score> largest_score(int row) const {
+    using L = lanes<carrier<site::score>, W>;
+    const carrier<site::score>* s = score_ + row * key_stride_;
+    L most = broadcast<L>(minus_infinity<carrier<site::score>>());
+    for (int c = 0; c < n_; c += W) most = maximum(most, load<scalar<site::score>, W>(s + c).value);
+    if constexpr (W == 1) {
+      return most;
+    } else {
+      carrier<site::score> m = most[0];
+      for (int i = 1; i < W; ++i) m = maximum(m, most[i]);
+      return m;
+    }
+  }
+
+  /// probability[row] ← exp(S − m), 0 where a key is not seen; its sum in the declared order is returned.
+  fragment<scalar<site::row_sum_partial>, 1> probabilities(int row, const fragment<scalar<site::row_max>, 1>& m) {
+    using P = scalar<site::probability>;
+    const auto most = fill<scalar<site::row_max>, W>(m.value);
+    const auto hidden = fill<scalar<site::score>, W>(minus_infinity<carrier<site::score>>());
+    accumulate::row_accumulator<typename Recipe::template accumulation<site::row_sum_partial>,
+                                decltype(at.row_sum_inside), W>
+        sum;
+    for (int c = 0; c < n_; c += W) {
+      const auto s = load<scalar<site::score>, W>(score_ + row * key_stride_ + c);
+      fragment<P, W> p = at.probability.exp(at.shifted_score.subtract(s, most));
+      p.value = select(mask_for<carrier<site::probability>, carrier<site::score>>(s.value == hidden.value),
+                       fill<P, W>(carrier<site::probability>(0)).value, p.value);
+      sum.push(at.row_sum_inside, p);
+      store(probability_ + row * key_stride_ + c, p);
+    }
+    return at.row_sum_partial.round(sum.total(at.row_sum_inside));
+  }
+
+  /// operand[row] ← P (or f(P), e.g. P ÷ l), rounded at `probability_operand`.
+  template <class Function>
+  void operands(int row, Function f) {
+    for (int c = 0; c < n_; c += W)
+      store(operand_ + row * key_stride_ + c,
+            f(load<scalar<site::probability>, W>(probability_ + row * key_stride_ + c)));
+  }
+
+  /// use(row, column, fragment) for every fragment of P·V, rounded at `value_partial`; rows that see nothing are left
+  /// out. The sum over keys is in its declared order; a term whose key is not seen is +0, whatever V holds.
+  template <class Use>
+  void values(Use use) {
+    const int blocks = d_v_ / (W * F);
+    for_each(team_, padded_rows_ / R * blocks, [&](int i) {
+      const int row = i / blocks * R, column = i % blocks * W * F;
+      bool plain = true, nothing = true;
+      for (int r = 0; r < R; ++r) {
+        plain = plain && view_[row + r] == row_view::all;
+        nothing = nothing && view_[row + r] == row_view::nothing;
+      }
+      if (nothing) return;
+      if (plain)
+        weighted_values<false>(row, column, use);
+      else
+        weighted_values<true>(row, column, use);
+    });
+  }
+
+ private:
+  /// Writes −∞ over the scores that a row must not see, and notes what it sees.
+  void hide(int row, int columns) {
+    carrier<site::score>* s = score_ + row * key_stride_;
+    const auto unseen = minus_infinity<carrier<site::score>>();
+    int begin = 0, end = 0;
+    if (row < rows_) {
+      const key_range r = problem_.keys(batch_, first_query_ + row);
+      begin = int(r.begin <= first_key_ ? 0 : r.begin - first_key_ < n_ ? r.begin - first_key_ : n_);
+      end = int(r.end <= first_key_ ? 0 : r.end - first_key_ < n_ ? r.end - first_key_ : n_);
+    }
+    for (int c = 0; c < begin; ++c) s[c] = unseen;
+    for (int c = end > begin ? end : begin; c < columns; ++c) s[c] = unseen;
+    int seen = end > begin ? end - begin : 0;
+    if (problem_.key_visible != nullptr)
+      for (int c = begin; c < end; ++c)
+        if (!problem_.visible(batch_, first_key_ + c)) {
+          s[c] = unseen;
+          --seen;
+        }
+    view_[row] = seen == 0 ? row_view::nothing : seen == n_ ? row_view::all : row_view::some;
+  }
+
+  template <bool Checked, class Use>
+  void weighted_values(int row, int column, Use& use) {
+    using terms = fragment<scalar<site::value_product>, W>;
+    typename Recipe::template accumulation<site::value_partial>::template accumulator<decltype(at.value_sum), W> sum[R]
+                                                                                                                    [F];
+    for (int key = 0; key < n_; ++key) {
+      fragment<scalar<site::input>, W> value[F];
+#pragma GCC unroll 8
+      for (int f = 0; f < F; ++f) value[f] = load<scalar<site::input>, W>(value_ + key * d_v_ + column + f * W);
+#pragma GCC unroll 8
+      for (int r = 0; r < R; ++r) {
+        const int place = (row + r) * key_stride_ + key;
+        if constexpr (Checked) {
+          if (score_[place] == minus_infinity<carrier<site::score>>()) {
+            for (int f = 0; f < F; ++f)
+              sum[r][f].push(at.value_sum,
+                             terms(fill<scalar<site::value_product>, W>(carrier<site::value_product>(0))));
+            continue;
+          }
+        }
+        const auto p = fill<scalar<site::probability_operand>, W>(operand_[place]);
+#pragma GCC unroll 8
+        for (int f = 0; f < F; ++f) sum[r][f].push(at.value_sum, at.value_product.multiply(p, value[f]));
+      }
+    }
+    for (int r = 0; r < R; ++r)
+      if (!Checked || view_[row + r] != row_view::nothing)
+        for (int f = 0; f < F; ++f) use(row + r, column + f * W, at.value_partial.round(sum[r][f].total(at.value_sum)));
+  }
+
+  Team& team_;
+
+ public:
+  const forward_sites<Recipe>& at;
+
+ private:
+  const bound_problem& problem_;
+  std::int64_t batch_;
+  tensor_view<const Element> q_, k_, v_;
+  std::int64_t first_query_, first_key_ = 0;
+  int rows_, padded_rows_, d_, d_v_, key_stride_, n_ = 0;
+  scale_scalar scale_;
+  carrier<site::input>*query_, *key_, *value_;
+  carrier<site::score>* score_;
+  carrier<site::probability>* probability_;
+  carrier<site::probability_operand>* operand_;
+  row_view* view_;
+};
+
+}  // namespace deviate::detail

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file recipe.hpp
+/// \brief Which scalar each site uses and how each sum is accumulated: composed, not copied.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deviate/accumulate/accumulation.hpp>
+#include <deviate/attention/site.hpp>
+#include <deviate/math/site_operations.hpp>
+#include <deviate/number/runtime_format.hpp>
+#include <type_traits>
+#include <utility>
+
+namespace deviate {
+
+/// \name Changes to a recipe
+/// @{
+/// \brief The site uses this scalar.
+template <site Where, class Scalar>
+struct at {};
+/// \brief The sum that ends in this site (score, row_sum_partial or value_partial) is accumulated so.
+template <site Where, class Accumulation>
+struct summed {};
+
+/// \brief When the output state is divided by the row sum.
+enum class normalization : std::uint8_t {
+  once,        ///< after the last tile, as FlashAttention-2 does
+  every_tile,  ///< after every tile, as FlashAttention (1), Algorithm 1, does
+};
+template <normalization When>
+struct normalized {};
+
+/// \brief How a value is divided by the row sum.
+enum class division : std::uint8_t {
+  direct,      ///< O ÷ l, one rounding
+  reciprocal,  ///< O × (1 ÷ l), with 1 ÷ l rounded at site::normalizer, as kernels do
+};
+template <division How>
+struct divided {};
+/// @}
+
+/// \brief A recipe: one scalar for every site, then changes; a later change wins over an earlier one.
+///
+/// A compile-time recipe is an empty type. A recipe with `runtime_scalar` sites carries a format for each.
+/// \code
+/// using kernel  = recipe<float, at<site::probability_operand, bf16>, at<site::output, bf16>>;   // FP32 state
+/// using suspect = with<kernel, at<site::output_state, bf16>>;                                   // … but O stored in
+/// BF16 \endcode \tparam Default scalar of every site that no change names \tparam Changes `at`, `summed`,
+/// `normalized`, `divided`
+template <class Default, class... Changes>
+struct recipe;
+
+namespace detail {
+
+template <class T>
+struct type_is {
+  using type = T;
+};
+
+template <site S, class Found, class... Changes>
+struct find_scalar {
+  using type = Found;
+};
+template <site S, class Found, class Scalar, class... Rest>
+struct find_scalar<S, Found, at<S, Scalar>, Rest...> : find_scalar<S, Scalar, Rest...> {};
+template <site S, class Found, class Other, class... Rest>
+struct find_scalar<S, Found, Other, Rest...> : find_scalar<S, Found, Rest...> {};
+
+template <site S, class Found, class... Changes>
+struct find_sum {
+  using type = Found;
+};
+template <site S, class Found, class Accumulation, class... Rest>
+struct find_sum<S, Found, summed<S, Accumulation>, Rest...> : find_sum<S, Accumulation, Rest...> {};
+template <site S, class Found, class Other, class... Rest>
+struct find_sum<S, Found, Other, Rest...> : find_sum<S, Found, Rest...> {};
+
+constexpr normalization latest(normalization found, ...) { return found; }
+template <normalization When>
+constexpr normalization latest(normalization, type_is<normalized<When>>*) {
+  return When;
+}
+constexpr division latest(division found, ...) { return found; }
+template <division How>
+constexpr division latest(division, type_is<divided<How>>*) {
+  return How;
+}
+/// The last change of a policy's kind, or the value it starts from.
+template <class Policy, class... Changes>
+constexpr Policy latest_of(Policy found) {
+  ((found = latest(found, static_cast<type_is<Changes>*>(nullptr))), ...);
+  return found;
+}
+
+/// Formats of the run-time sites of a recipe; nothing where there are none.
+template <bool Needed>
+struct runtime_formats {};
+template <>
+struct runtime_formats<true> {
+  format formats[site_count];  ///< by site; read only where the site's scalar is a runtime_scalar
+  bool one_format = false;     ///< all run-time sites share one format
+
+  runtime_formats() = default;
+  /// \brief Every run-time site uses `f`.
+  explicit runtime_formats(const format& f) : one_format(true) {
+    for (format& site_format : formats) site_format = f;
+  }
+};
+
+/// The scalars of a recipe, one by one.
+template <class Recipe, std::size_t... I>
+constexpr bool any_runtime(std::index_sequence<I...>) {
+  return (scalar_traits<typename Recipe::template scalar<site(I)>>::is_runtime || ...);
+}
+template <class Recipe, std::size_t... I>
+constexpr bool any_software(std::index_sequence<I...>) {
+  return (is_software<typename Recipe::template scalar<site(I)>> || ...);
+}
+
+template <class Default, class... Changes>
+struct recipe_types {
+  template <site S>
+  using scalar = typename find_scalar<S, Default, Changes...>::type;
+  template <site S>
+  using accumulation = typename find_sum<S, accumulate::sequential<>, Changes...>::type;
+};
+
+}  // namespace detail
+
+template <class Default, class... Changes>
+struct recipe : detail::runtime_formats<detail::any_runtime<detail::recipe_types<Default, Changes...>>(
+                    std::make_index_sequence<std::size_t(site_count)>{})> {
+  using types = detail::recipe_types<Default, Changes...>;
+  /// \brief Scalar of a site.
+  template <site S>
+  using scalar = typename types::template scalar<S>;
+  /// \brief Accumulation of the sum that ends in a site.
+  template <site S>
+  using accumulation = typename types::template accumulation<S>;
+
+  static constexpr bool has_runtime = detail::any_runtime<types>(std::make_index_sequence<std::size_t(site_count)>{});
+  static constexpr bool has_software = detail::any_software<types>(std::make_index_sequence<std::size_t(site_count)>{});
+  static constexpr normalization when_normalized = detail::latest_of<normalization, Changes...>(normalization::once);
+  static constexpr division how_divided = detail::latest_of<division, Changes...>(division::direct);
+
+  using detail::runtime_formats<has_runtime>::runtime_formats;
+  recipe() = default;
+
+  /// \brief The operations of a site.
+  template <site S>
+  site_operations<scalar<S>> operations() const {
+    if constexpr (scalar_traits<scalar<S>>::is_runtime)
+      return site_operations<scalar<S>>{
+          typename scalar_traits<scalar<S>>::rounder{this->formats[int(S)], this->one_format}};
+    else
+      return {};
+  }
+};
+
+namespace detail {
+template <class Recipe, class... Changes>
+struct changed;
+template <class Default, class... Earlier, class... Changes>
+struct changed<recipe<Default, Earlier...>, Changes...> {
+  using type = recipe<Default, Earlier..., Changes...>;
+};
+}  // namespace detail
+
+/// \brief This recipe, with changes.
+template <class Recipe, class... Changes>
+using with = typename detail::changed<Recipe, Changes...>::type;
+
+/// \brief The sites of a recipe by name, so that an algorithm reads as the paper does. Built once per launch.
+///
+/// Inside a sum the operations are those of the accumulation's own scalar: `score_sum`, `row_sum_inside`, `value_sum`.
+template <class Recipe>
+struct forward_sites {
+  template <site S>
+  using operations = site_operations<typename Recipe::template scalar<S>>;
+  template <site Sum, site Terms>
+  using inside = site_operations<
+      accumulate::inside<typename Recipe::template accumulation<Sum>, typename Recipe::template scalar<Terms>>>;
+
+  explicit forward_sites(const Recipe& r)
+      : input(r.template operations<site::input>()),
+        score_product(r.template operations<site::score_product>()),
+        score(r.template operations<site::score>()),
+        row_max(r.template operations<site::row_max>()),
+        shifted_score(r.template operations<site::shifted_score>()),
+        probability(r.template operations<site::probability>()),
+        probability_operand(r.template operations<site::probability_operand>()),
+        row_sum_partial(r.template operations<site::row_sum_partial>()),
+        row_sum(r.template operations<site::row_sum>()),
+        rescale_factor(r.template operations<site::rescale_factor>()),
+        rescaled_sum(r.template operations<site::rescaled_sum>()),
+        rescaled_output(r.template operations<site::rescaled_output>()),
+        value_product(r.template operations<site::value_product>()),
+        value_partial(r.template operations<site::value_partial>()),
+        output_state(r.template operations<site::output_state>()),
+        normalizer(r.template operations<site::normalizer>()),
+        output(r.template operations<site::output>()),
+        log_sum_exp(r.template operations<site::log_sum_exp>()),
+        score_sum(inside_sum<site::score, site::score_product>(r)),
+        row_sum_inside(inside_sum<site::row_sum_partial, site::row_sum_partial>(r)),
+        value_sum(inside_sum<site::value_partial, site::value_product>(r)) {}
+
+  operations<site::input> input;
+  operations<site::score_product> score_product;
+  operations<site::score> score;
+  operations<site::row_max> row_max;
+  operations<site::shifted_score> shifted_score;
+  operations<site::probability> probability;
+  operations<site::probability_operand> probability_operand;
+  operations<site::row_sum_partial> row_sum_partial;
+  operations<site::row_sum> row_sum;
+  operations<site::rescale_factor> rescale_factor;
+  operations<site::rescaled_sum> rescaled_sum;
+  operations<site::rescaled_output> rescaled_output;
+  operations<site::value_product> value_product;
+  operations<site::value_partial> value_partial;
+  operations<site::output_state> output_state;
+  operations<site::normalizer> normalizer;
+  operations<site::output> output;
+  operations<site::log_sum_exp> log_sum_exp;
+  inside<site::score, site::score_product> score_sum;
+  inside<site::row_sum_partial, site::row_sum_partial> row_sum_inside;
+  inside<site::value_partial, site::value_product> value_sum;
+
+ private:
+  template <site Sum, site Terms>
+  static inside<Sum, Terms> inside_sum(const Recipe& r) {
+    if constexpr (std::is_same_v<inside<Sum, Terms>, operations<Terms>>)
+      return r.template operations<Terms>();
+    else
+      return {};
+  }
+};
+
+}  // namespace deviate

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file deviate.hpp
+/// \brief Everything of the library that needs neither Eigen nor Boost. A folder may include only folders above it.
+///
+///     config.hpp    every macro; compiler flags that are refused
+///     contract.hpp  preconditions
+///     number/       what a number is: format, rounding, emulated numbers, fragments, one correctly rounded operation
+///     math/         exp, exp2, log: one body for host and device
+///     tensor/       views and tensors of shape [batch, heads, rows, columns]
+///     accumulate/   sums: sequential, pairwise, k lanes
+///     team/         where it runs: serial, threads, workers
+///     attention/    problem, masks, sites, recipe, schedule; Flash, Baseline, golden
+///     deviation/    metrics, ulp, Wasserstein, tolerance
+///
+/// Not included here, because they cost seconds of compile time and a dependency each:
+/// number/boost.hpp (Boost.Multiprecision) and tensor/eigen.hpp (Eigen).
+#pragma once
+
+#include <deviate/accumulate/accumulation.hpp>
+#include <deviate/attention/forward.hpp>
+#include <deviate/attention/golden.hpp>
+#include <deviate/attention/named_recipes.hpp>
+#include <deviate/config.hpp>
+#include <deviate/contract.hpp>
+#include <deviate/math/site_operations.hpp>
+#include <deviate/number/named.hpp>
+#include <deviate/number/runtime_format.hpp>
+#include <deviate/team/execution.hpp>
+#include <deviate/tensor/tensor.hpp>
