@@ -50,9 +50,10 @@ deviation_report deviation(const Got& got, const Golden& golden, const deviation
     return detail::measure(computed, reference, where, options);
   };
   deviation_report report{measured({0, shape.batch, 0, shape.heads, 0, shape.rows}), {}, {}};
+  const bool single = shape.batch * shape.heads == 1;
   for (std::int64_t b = 0; b < shape.batch; ++b)
     for (std::int64_t h = 0; h < shape.heads; ++h)
-      report.heads.push_back(measured({b, b + 1, h, h + 1, 0, shape.rows}));
+      report.heads.push_back(single ? report.whole() : measured({b, b + 1, h, h + 1, 0, shape.rows}));
   if (options.per_row)
     for (std::int64_t r = 0; r < shape.rows; ++r)
       report.rows.push_back(measured({0, shape.batch, 0, shape.heads, r, r + 1}));

@@ -68,10 +68,13 @@ struct ulp_histogram {
     return bin + 1 < bins ? power_of_two(int(bin) - 2) : std::numeric_limits<double>::infinity();
   }
   /// \brief The bin of a distance: the first whose upper end is not below it. NaN belongs to the last one.
+  /// \pre distance ≥ 0, or NaN
   static constexpr std::size_t bin_of(double distance) {
-    std::size_t bin = 0;
-    while (bin + 1 < bins && !(distance <= upper(bin))) ++bin;
-    return bin;
+    if (distance <= 0.5) return distance > 0 ? 1 : 0;
+    const std::uint64_t bits = std::bit_cast<std::uint64_t>(distance);
+    const bool is_power_of_two = (bits << 12) == 0;
+    const std::size_t bin = std::size_t(bits >> 52) + (is_power_of_two ? 2 : 3) - 1023;
+    return bin < bins ? bin : bins - 1;
   }
   /// \brief Counts one distance.
   /// \pre distance ≥ 0, or NaN

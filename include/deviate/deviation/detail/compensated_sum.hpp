@@ -7,9 +7,10 @@
 
 namespace deviate::detail {
 
-/// \brief Neumaier's compensated sum: error about one rounding of the result plus n·2^-106 times the sum of magnitudes.
+/// \brief A compensated sum: what each addition loses is summed beside it and added at the end.
 ///
-/// Reference: A. Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", 1974, algorithm IV.
+/// Error at most u·|sum| + n²u²·Σ|x|, u = 2^-53. Same bits for the same calls; it never asks which operand is larger.
+/// Reference: T. Ogita, S. M. Rump, S. Oishi, "Accurate Sum and Dot Product", 2005, algorithm 4.4 and corollary 4.5.
 class compensated_sum {
  public:
   void add(double x) {
