@@ -2,10 +2,12 @@
 #include "deviate/io/elements.hpp"
 
 #include "deviate/io/decode.hpp"
+#include "deviate/io/file_error.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -103,7 +105,7 @@ void write_little_endian(std::ostream& stream, std::span<const Value> values) {
 
 }  // namespace
 
-loaded_tensor read_elements(input_file& file, const stored_elements& where, std::span<const std::int64_t> shape) {
+loaded_tensor read_elements(input_file& file, const stored_elements& where, std::span<const std::int64_t> shape) try {
   loaded_tensor result{{shape.begin(), shape.end()}, {}, where.type};
   if (where.type == element_type::float64) {
     result.values = read_values<double>(file, where, shape);
@@ -111,6 +113,8 @@ loaded_tensor read_elements(input_file& file, const stored_elements& where, std:
     result.values = read_values<float>(file, where, shape);
   }
   return result;
+} catch (const std::bad_alloc&) {
+  throw file_error(file.name(), "does not fit the memory: its tensor of shape " + shape_text(shape) + " is too large");
 }
 
 void write_elements(std::ostream& stream, std::span<const float> values) {

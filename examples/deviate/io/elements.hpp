@@ -30,7 +30,7 @@ struct stored_elements {
 /// \brief Reads and decodes all elements of a shape.
 /// \pre `element_count(shape)` times the element's width is at most the bytes of the file after `where.offset`: the caller
 /// has checked it, so memory is at most 4 times the file's size
-/// \throws file_error if reading fails
+/// \throws file_error if reading fails or memory does not suffice
 loaded_tensor read_elements(input_file& file, const stored_elements& where, std::span<const std::int64_t> shape);
 
 /// \brief Writes values in little-endian order, whatever the machine's.
