@@ -133,6 +133,7 @@ TEST_CASE("case 78: no tolerance lets a NaN or a wrong infinity pass") {
       CHECK(!std::isnan(within(broken, broken, atol, 0, true).worst_excess));
     }
     CHECK(within(row({infinity}), row({infinity}), atol, 0.5).passed());
+    CHECK(within(row({infinity}), row({infinity}), atol, 0).worst_excess == -atol);
     CHECK(within(row({-infinity}), row({infinity}), atol, 0.5).worst_excess == infinity);
     CHECK(within(row({infinity}), row({1}), atol, 0.5).failing == 1);
     CHECK(within(row({1}), row({infinity}), atol, 0.5).failing == 1);
