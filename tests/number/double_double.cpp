@@ -209,27 +209,7 @@ TEST_CASE("double_double is a scalar of the sites") {
   CHECK(deviate::math::exp2(double_double(3)) == double_double(8));
 }
 
-#if defined(DEVIATE_TEST_MPFR)
-
 namespace {
-
-/// An MPFR number of 320 bits: its rounding is invisible beside errors of 2^−106.
-class real {
- public:
-  real() { mpfr_init2(value_, 320); }
-  explicit real(const double_double& x) : real() { set(x); }
-  real(const real&) = delete;
-  real& operator=(const real&) = delete;
-  ~real() { mpfr_clear(value_); }
-  void set(const double_double& x) {
-    mpfr_set_d(value_, x.hi(), MPFR_RNDN);
-    mpfr_add_d(value_, value_, x.lo(), MPFR_RNDN);
-  }
-  operator mpfr_ptr() { return value_; }
-
- private:
-  mpfr_t value_;
-};
 
 /// Fixed pseudo-random numbers (Steele, Lea and Flood, 2014: SplitMix64).
 class words {
@@ -255,18 +235,78 @@ class words {
   }
   /// A number of 106 bits with its leading bit at 2^exponent, of either sign.
   double_double number(int exponent) {
-    const double hi = std::ldexp(below(2) == 0 ? significand() : -significand(), exponent);
-    double lo = 0;
-    switch (below(8)) {
-      case 0: break;                                                             // no lo part
-      case 1: lo = std::ldexp(significand(), exponent - 55 - below(60)); break;  // a gap after hi
-      default: lo = std::ldexp(significand(), exponent - 54); break;
-    }
-    return double_double::from_sum(hi, below(2) == 0 ? lo : -lo);
+    // Each draw is a statement of its own: compilers differ in the order of arguments.
+    const double hi = std::ldexp(significand(), exponent);
+    const double lo = std::ldexp(significand(), exponent - 54);
+    const int gap = below(60), kind = below(8), signs = below(4);
+    // Now and then without a lo part, or with one that does not follow hi at once.
+    const double chosen = kind == 0 ? 0 : kind == 1 ? std::ldexp(lo, -1 - gap) : lo;
+    return double_double::from_sum(signs & 1 ? hi : -hi, signs & 2 ? chosen : -chosen);
   }
 
  private:
   std::uint64_t state_;
+};
+
+/// Pairs of all kinds: far apart, of similar size, and nearly cancelling.
+template <class Visit>
+void for_pairs(std::uint64_t seed, int pairs, Visit visit) {
+  words random(seed);
+  for (int i = 0; i < pairs; ++i) {
+    const int exponent = random.below(801) - 400;
+    const auto x = random.number(exponent);
+    const int kind = random.below(3);
+    if (kind == 0) {
+      visit(x, random.number(random.below(801) - 400));
+    } else if (kind == 1) {
+      visit(x, random.number(exponent + random.below(121) - 60));
+    } else {
+      // Nearly −x: hi differs by a few units in its last place, or not at all, and lo in anything.
+      const double hi = x.hi() + std::ldexp(double(random.below(9) - 4), exponent - 52);
+      const double lo = std::ldexp(2 * random.unit() - 1, exponent - 53);
+      visit(x, -double_double::from_sum(hi, std::ldexp(lo, -random.below(20))));
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("double_double: the same bits with every compiler and flag") {
+  // 64-bit FNV-1a over the results, least significant byte first.
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  const auto add = [&hash](const double_double& x) {
+    for (const double part : {x.hi(), x.lo()})
+      for (int i = 0; i < 64; i += 8) hash = (hash ^ (deviate::bits(part) >> i & 0xff)) * 0x100000001b3u;
+  };
+  for_pairs(11, 20'000, [&add](const double_double& x, const double_double& y) {
+    const double_double fraction = ldexp(x, -1 - std::ilogb(x.hi()));
+    for (const auto& r : {x + y, x - y, x * y, x / y, sqrt(abs(x)), exp(fraction), exp(fraction * 700),
+                          exp2(fraction * 1000), log(abs(x)), log(abs(fraction))})
+      add(r);
+  });
+  CHECK(hash == 0x0u);
+}
+
+#if defined(DEVIATE_TEST_MPFR)
+
+namespace {
+
+/// An MPFR number of 320 bits: its rounding is invisible beside errors of 2^−106.
+class real {
+ public:
+  real() { mpfr_init2(value_, 320); }
+  explicit real(const double_double& x) : real() { set(x); }
+  real(const real&) = delete;
+  real& operator=(const real&) = delete;
+  ~real() { mpfr_clear(value_); }
+  void set(const double_double& x) {
+    mpfr_set_d(value_, x.hi(), MPFR_RNDN);
+    mpfr_add_d(value_, value_, x.lo(), MPFR_RNDN);
+  }
+  operator mpfr_ptr() { return value_; }
+
+ private:
+  mpfr_t value_;
 };
 
 /// |y − exact| / |exact| in units of u² = 2^−106; infinite where y is not normalised.
@@ -311,21 +351,8 @@ class arithmetic_errors {
 };
 
 void check_bounds(std::uint64_t seed, int pairs) {
-  words random(seed);
   arithmetic_errors worst;
-  for (int i = 0; i < pairs; ++i) {
-    const int exponent = random.below(801) - 400;
-    const auto x = random.number(exponent);
-    switch (random.below(3)) {
-      case 0: worst.add(x, random.number(random.below(801) - 400)); break;
-      case 1: worst.add(x, random.number(exponent + random.below(121) - 60)); break;
-      default: {
-        // Nearly −x: hi differs by a few units in its last place, or not at all, and lo in anything.
-        const double hi = x.hi() + std::ldexp(double(random.below(9) - 4), exponent - 52);
-        worst.add(x, -double_double::from_sum(hi, std::ldexp(2 * random.unit() - 1, exponent - 53 - random.below(20))));
-      }
-    }
-  }
+  for_pairs(seed, pairs, [&worst](const double_double& x, const double_double& y) { worst.add(x, y); });
   MESSAGE("largest errors in u^2: sum " << worst.sum << ", product " << worst.product << ", quotient " << worst.quotient
                                         << ", root " << worst.root);
   CHECK(worst.sum <= 3);
@@ -362,14 +389,16 @@ void check_functions(std::uint64_t seed, int count) {
   const auto in = [](double low, double high) {
     return [low, high](words& r) {
       const double hi = low + r.unit() * (high - low);
-      return double_double::from_sum(hi, hi * 0x1p-53 * (2 * r.unit() - 1));
+      const double lo = hi * 0x1p-53 * (2 * r.unit() - 1);
+      return double_double::from_sum(hi, lo);
     };
   };
   const auto anything = [](words& r) { return abs(r.number(r.below(1900) - 900)); };
   const auto small = [](words& r) { return r.number(-r.below(200)); };
   const auto near_one = [](words& r) { return double_double(1) + r.number(-2 - r.below(120)); };
   const auto near_multiple_of_half_ln2 = [](words& r) {
-    return double_double((r.below(2001) - 1000) * 0x1.62e42fefa39efp-2) + r.number(-20 - r.below(60));
+    const double_double multiple = (r.below(2001) - 1000) * 0x1.62e42fefa39efp-2;
+    return multiple + r.number(-20 - r.below(60));
   };
   const double exp_worst = std::max({largest_error_of(by_exp, mpfr_exp, in(-1, 1), seed, count),
                                      largest_error_of(by_exp, mpfr_exp, in(-620, 709.78), seed + 1, count),
@@ -434,8 +463,9 @@ TEST_CASE("double_double: products and sums of two doubles are exact") {
   words random(3);
   real a, b;
   for (int i = 0; i < 20'000; ++i) {
-    const double x = std::ldexp(random.significand(), random.below(200) - 100);
-    const double y = -std::ldexp(random.significand(), random.below(200) - 100);
+    const double f = random.significand(), g = random.significand();
+    const double x = std::ldexp(f, random.below(200) - 100);
+    const double y = -std::ldexp(g, random.below(200) - 100);
     a.set(double_double(x));
     mpfr_mul_d(a, a, y, MPFR_RNDN);
     b.set(double_double::from_product(x, y));

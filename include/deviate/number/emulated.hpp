@@ -14,8 +14,8 @@ namespace deviate {
 /// \brief A number of format F. Its carrier always holds a member of F, so comparisons are the carrier's own.
 ///
 /// `+ − × ÷ √` (arithmetic.hpp) round the exact result once. Conversions round once: from double directly, never
-/// through float. NaN has one representation; −0 is kept. \tparam F the format; at most 26 significand bits, so that
-/// double can compute with it
+/// through float. NaN has one representation; −0 is kept.
+/// \tparam F the format; at most 26 significand bits, so that double can compute with it
 ///
 /// Runs on host and device with the same bits. tests/number/emulated.cpp holds every operation to MPFR.
 template <format F>
@@ -31,8 +31,9 @@ class emulated {
   emulated() = default;
   DEVIATE_HD explicit emulated(float x) : value_(carrier_type(rounded(x))) {}
   DEVIATE_HD explicit emulated(double x) : value_(carrier_type(round_to<F>(x))) {}
+  /// \brief From an integer of at most 64 bits, in one rounding.
   template <std::integral I>
-  DEVIATE_HD explicit emulated(I i) : emulated(exact(i)) {}
+  requires(sizeof(I) <= 8) DEVIATE_HD explicit emulated(I i) : emulated(exact(i)) {}
   /// \brief From another format, in one rounding.
   template <format G>
   DEVIATE_HD explicit emulated(const emulated<G>& x) : emulated(x.carrier()) {}
@@ -54,7 +55,7 @@ class emulated {
   friend DEVIATE_HD bool operator>(const emulated& a, const emulated& b) { return a.value_ > b.value_; }
   friend DEVIATE_HD bool operator<=(const emulated& a, const emulated& b) { return a.value_ <= b.value_; }
   friend DEVIATE_HD bool operator>=(const emulated& a, const emulated& b) { return a.value_ >= b.value_; }
-  friend DEVIATE_HD emulated operator-(const emulated& a) { return from_carrier(-a.value_); }
+  friend DEVIATE_HD emulated operator-(const emulated& a) { return from_carrier(select(a.value_ != a.value_, a.value_, -a.value_)); }
   friend DEVIATE_HD emulated operator+(const emulated& a) { return a; }
   // clang-format on
 
