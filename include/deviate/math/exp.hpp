@@ -24,7 +24,8 @@ namespace deviate::math {
 ///
 /// Accuracy: 0.63 ulp at most (subnormal results included, in units of 2^−1074). Rounded once to FP32, TF32, FP16 or
 /// BF16 the result is the correctly rounded one for all 2^32 floats. Held by tests/math/exp.cpp.
-/// Runs on host and device; all lanes, widths, compilers and devices give the same bits (held by the hash in the test).
+/// Runs on host and device. All widths, compilers and flags give the same bits, held by the hash in the test; a device
+/// does the same IEEE operations.
 /// Reference: argument reduction of W. J. Cody and W. Waite, Software Manual for the Elementary Functions (1980), ch.
 /// 6; sums by T. J. Dekker (1971), Fast2Sum. Coefficients: tests/math/coefficients.py.
 template <detail::lanes_over<double> L>
@@ -58,11 +59,23 @@ DEVIATE_HD L exp(const L& x) {
 /// correctly rounded one for all 2^32 floats but 0x1.853a6ep-9 and −0x1.e7526ep-6, where even the nearest double is a
 /// midpoint of floats; rounded once to TF32, FP16 or BF16, for all 2^32. The overload for float has no exception. Held
 /// by tests/math/exp.cpp.
-/// Runs on host and device; all lanes, widths, compilers and devices give the same bits (held by the hash in the test).
+/// Runs on host and device. All widths, compilers and flags give the same bits, held by the hash in the test; a device
+/// does the same IEEE operations.
 /// Reference: as for exp; the product with ln 2 is split as in T. J. Dekker (1971).
 template <detail::lanes_over<double> L>
 DEVIATE_HD L exp2(const L& x) {
   return detail::exp2_of_special(x, detail::round_to_nearest(detail::exp2_unrounded(detail::bounded_for_exp2(x))));
+}
+
+/// \brief 2^x, rounded to odd: for a second rounding, to a format of at most 51 bits.
+/// \tparam L lanes of double: `double` or `pack<double, W>`
+/// \return as exp2, but an inexact result is the neighbour of 2^x, above or below, whose last bit is one. Rounded once
+///   more, to FP32, it is correct for every float x (held by tests/math/exp.cpp over all 2^32).
+///
+/// Reference: S. Boldo and G. Melquiond, Emulation of FMA and correctly rounded sums (2008), for rounding to odd.
+template <detail::lanes_over<double> L>
+DEVIATE_HD L exp2_to_odd(const L& x) {
+  return detail::exp2_of_special(x, detail::round_to_odd(detail::exp2_unrounded(detail::bounded_for_exp2(x))));
 }
 
 /// \brief e^x for lanes of float: computed in double and rounded once.
@@ -74,15 +87,13 @@ DEVIATE_HD L exp(const L& x) {
   return detail::narrow(exp(convert_lanes<double>(x)));
 }
 
-/// \brief 2^x for lanes of float: computed in double and rounded once.
+/// \brief 2^x for lanes of float: computed in double, to odd, and rounded once.
 /// \tparam L lanes of float: `float` or `pack<float, W>`
 /// \return the correctly rounded 2^x for every float (held by tests/math/exp.cpp over all 2^32); special cases and bits
 ///   as for lanes of double, the NaN being 0x7fc00000
 template <detail::lanes_over<float> L>
 DEVIATE_HD L exp2(const L& x) {
-  const auto wide = convert_lanes<double>(x);
-  const auto odd = detail::round_to_odd(detail::exp2_unrounded(detail::bounded_for_exp2(wide)));
-  return detail::narrow(detail::exp2_of_special(wide, odd));
+  return detail::narrow(exp2_to_odd(convert_lanes<double>(x)));
 }
 
 /// \brief e^x by the function that the number type T brings along, found by argument-dependent lookup.

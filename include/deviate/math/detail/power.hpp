@@ -5,6 +5,7 @@
 
 #include <deviate/config.hpp>
 #include <deviate/math/detail/lane_arithmetic.hpp>
+#include <deviate/number/exact.hpp>
 #include <deviate/number/lanes.hpp>
 
 #include <cstdint>
@@ -32,13 +33,7 @@ DEVIATE_HD L round_to_nearest(const unrounded_power<L, Bits>& power) {
 /// \brief The power, rounded to odd: a second rounding, to at most 51 bits, then gives what one rounding gives.
 template <class L, class Bits>
 DEVIATE_HD L round_to_odd(const unrounded_power<L, Bits>& power) {
-  const L nearest = power.sum + power.rest;
-  const L error = power.rest - (nearest - power.sum);
-  const L zero = broadcast<L>(0.0);
-  const Bits u = bits(nearest);
-  const Bits one = broadcast_bits<L>(1);
-  const auto move = (error != zero) & ((u & one) != one);
-  return from_bits(select(move, select(error > zero, u + one, u - one), u) + power.exponent);
+  return from_bits(bits(deviate::detail::add_to_odd(power.sum, power.rest)) + power.exponent);
 }
 
 /// \brief e^(r + c)·2^n for |r| ≤ ln 2 / 2 and |c| ≤ ulp(r)/2.
