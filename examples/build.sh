@@ -50,6 +50,9 @@ install_missing() {
   echo "Installing what is missing: $command" >&2
   export DEBIAN_FRONTEND=noninteractive
   apt-get update -qq >&2 < /dev/null || true # a list that cannot be refreshed may still do
+  local removed
+  removed=$(apt-get install -s -qq --no-install-recommends "${missing[@]}" 2> /dev/null | awk '/^Remv/ { printf " %s", $2 }')
+  if [ -n "$removed" ]; then echo "They exclude, so this removes:$removed" >&2; fi
   if ! apt-get install -y -qq --no-install-recommends "${missing[@]}" > /dev/null < /dev/null; then
     echo "This failed: $command" >&2
     exit 2
