@@ -23,8 +23,8 @@ DEVIATE_HD constexpr double_double ln2() {
   return double_double::from_parts(0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56);
 }
 
-/// \brief Σ cₙ·xⁿ for n = 0, 1, …: the terms of `leading` in double_double, those of `tail`, whose part of the sum is below
-/// 2^−52, in double.
+/// \brief Σ cₙ·xⁿ for n = 0, 1, …: the terms of `leading` in double_double, those of `tail`, whose part of the sum is
+/// below 2^−52, in double.
 template <int Leading, int Tail>
 DEVIATE_HD double_double polynomial(const double_double& x, const double (&leading)[Leading][2],
                                     const double (&tail)[Tail]) {
@@ -57,8 +57,8 @@ DEVIATE_HD double_double exp_of_reduced(const double_double& r) {
   return double_double(1) + (r + r * r * polynomial(r, leading, tail));
 }
 
-/// \brief log(m) for √½ ≤ m < √2, as 2·artanh s with s = (m − 1)/(m + 1), |s| < 0.1716: the first term left out is below
-/// 2^−111 of the result, which keeps its relative accuracy where m is near 1.
+/// \brief log(m) for √½ ≤ m < √2, as 2·artanh s with s = (m − 1)/(m + 1), |s| < 0.1716: the first term left out is
+/// below 2^−111 of the result, which keeps its relative accuracy where m is near 1.
 DEVIATE_HD double_double log_of_reduced(const double_double& m) {
   // 1/(2n + 1) for n = 1 … 9, and for n = 10 … 21.
   constexpr double leading[9][2] = {
@@ -85,7 +85,8 @@ DEVIATE_HD double_double log_of_reduced(const double_double& m) {
 /// \brief e^x.
 /// \return exp(±0) = 1, exp(−∞) = +0, exp(+∞) = +∞, exp(NaN) = NaN; from 709.78… on +∞, below −745.14 +0
 ///
-/// Relative error at most 2^−103 for x ≥ −620; below, where the lo part leaves the range of double, 2^−1074 more. Held by tests/number/double_double.cpp against MPFR. Runs on host and device with the same bits.
+/// Relative error at most 2^−103 for x ≥ −620; below, where the lo part leaves the range of double, 2^−1074 more. Held
+/// by tests/number/double_double.cpp against MPFR. Runs on host and device with the same bits.
 /// Reference: W. J. Cody and W. Waite, Software Manual for the Elementary Functions (1980), ch. 6: argument reduction.
 template <std::same_as<double_double> T>
 DEVIATE_HD T exp(const T& x) {
@@ -99,7 +100,8 @@ DEVIATE_HD T exp(const T& x) {
 }
 
 /// \brief 2^x.
-/// \return exact for integers; exp2(±0) = 1, exp2(−∞) = +0, exp2(+∞) = +∞, exp2(NaN) = NaN; from 1024 on +∞, below −1075 +0
+/// \return exact for integers; exp2(±0) = 1, exp2(−∞) = +0, exp2(+∞) = +∞, exp2(NaN) = NaN; from 1024 on +∞, below
+///   −1075 +0
 ///
 /// Relative error at most 2^−103 for x ≥ −900; below, as for exp. Held by the same test.
 template <std::same_as<double_double> T>
@@ -114,8 +116,8 @@ DEVIATE_HD T exp2(const T& x) {
 /// \brief The natural logarithm of x.
 /// \return log(1) = +0, log(±0) = −∞, log(+∞) = +∞; NaN of a negative number and of NaN
 ///
-/// Relative error at most 2^−102 for every x > 2^−900, near 1 as well. Held by tests/number/double_double.cpp against MPFR.
-/// Runs on host and device with the same bits.
+/// Relative error at most 2^−102 for every x > 2^−900, near 1 as well. Held by tests/number/double_double.cpp against
+/// MPFR. Runs on host and device with the same bits.
 template <std::same_as<double_double> T>
 DEVIATE_HD T log(const T& x) {
   if (x.hi() == 0) return -std::numeric_limits<T>::infinity();

@@ -2,8 +2,8 @@
 /// \file double_double.hpp
 /// \brief A number held as the unevaluated sum of two doubles: about 106 significand bits, on host and device.
 ///
-/// It is the cheap way to show that a golden in double is exact enough. It has the exponent range of double, not more: where
-/// a result or its error term falls below 2^−1022 the precision shrinks to that of double, as stated at the class.
+/// It is the cheap way to show that a golden in double is exact enough. It has the exponent range of double, not more:
+/// where a result or its error term falls below 2^−1022 the precision shrinks to that of double.
 #pragma once
 
 #include <deviate/config.hpp>
@@ -42,11 +42,11 @@ concept wider_than_double_double =
 
 /// \brief hi + lo, where hi is the double nearest to the sum.
 ///
-/// The operations are those of M. Joldes, J.-M. Muller and V. Popescu, "Tight and rigorous error bounds for basic building
-/// blocks of double-word arithmetic" (2017), called JMP below, each with its published bound on the relative error in units
-/// of u² = 2^−106. The bounds hold while the operands and the result are between 2^−900 and 2^1000 in magnitude, and are
-/// held there by tests/number/double_double.cpp against MPFR. Products are split by a fused multiply-add, which is right
-/// with and without hardware for it. No operation rounds to nearest: this is a type for references, not a format.
+/// The operations are those of M. Joldes, J.-M. Muller and V. Popescu, "Tight and rigorous error bounds for basic
+/// building blocks of double-word arithmetic" (2017), called JMP below, each with its published bound on the relative
+/// error in units of u² = 2^−106. The bounds hold while operands and result are between 2^−900 and 2^1000 in magnitude,
+/// and are held there by tests/number/double_double.cpp against MPFR. Products are split by a fused multiply-add, which
+/// is right with and without hardware for it. No operation rounds to nearest: a type for references, not a format.
 ///
 /// Infinities, NaN and the sign of zero follow the plain double operation on the hi parts, and lo is 0 beside them.
 /// A sum does not depend on the order of its operands; the last bits of a product do.
@@ -187,8 +187,8 @@ class double_double {
     const double p = a * b;
     return {p, std::fma(a, b, -p)};
   }
-  /// The last Fast2Sum of every operation. Where it gives no finite number other than zero, the error terms mean nothing
-  /// (∞ − ∞ has been among them), and `plain`, the operation on the hi parts alone, is the result.
+  /// The last Fast2Sum of every operation. Where it gives no finite number other than zero, the error terms mean
+  /// nothing (∞ − ∞ has been among them), and `plain`, the operation on the hi parts alone, is the result.
   static DEVIATE_HD double_double finish(double plain, double hi, double lo) {
     const two z = fast_two_sum(hi, lo);
     return detail::is_finite(z.hi) && z.hi != 0 ? from_parts(z.hi, z.lo) : from_parts(plain, 0);
@@ -214,8 +214,8 @@ class double_double {
 /// \brief The decimal text of x, as `printf` writes a double with "%.*e": scientific, with `digits` significant digits.
 /// \param digits 33 tell any two numbers of 106 bits apart
 /// \pre 1 ≤ digits ≤ 1000
-/// \return correctly rounded, ties away from zero, if the C library's `printf` writes exact decimals (glibc does);
-///   "nan", "inf", "-inf" for those. Host only.
+/// \return correctly rounded, ties to even, if the C library's `printf` writes exact decimals (glibc does); "nan", "inf"
+///   and "-inf" for those. Host only.
 inline std::string to_string(const double_double& x, int digits = 33) {
   if (isnan(x)) return "nan";
   if (isinf(x)) return signbit(x) ? "-inf" : "inf";
@@ -244,8 +244,10 @@ inline std::string to_string(const double_double& x, int digits = 33) {
   carry_up(places - 1);
   int first = first_digit();
   if (const int next = first + digits; next < places) {
-    if (sum[std::size_t(next)] >= 5) ++sum[std::size_t(next - 1)];
-    std::fill(sum.begin() + next, sum.end(), 0);
+    const auto rest = sum.begin() + next;
+    const bool tie = *rest == 5 && std::all_of(rest + 1, sum.end(), [](int d) { return d == 0; });
+    if (tie ? *(rest - 1) % 2 != 0 : *rest >= 5) ++*(rest - 1);
+    std::fill(rest, sum.end(), 0);
     carry_up(next - 1);
     first = first_digit();
   }
