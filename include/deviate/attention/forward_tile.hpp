@@ -115,9 +115,10 @@ class forward_tile {
   /// query[rows × d] ← Q, rounded at `input`; padding rows are 0.
   void load_queries() {
     for_each(team_, padded_rows_, [&](int row) {
-      for (int c = 0; c < d_; ++c)
-        query_[row * d_ + c] =
-            row < rows_ ? at.input.round(element(q_(0, 0, first_query_ + row, c))).value : carrier<site::input>(0);
+      if (row < rows_)
+        load_row(q_, first_query_ + row, query_ + row * d_, d_, 1);
+      else
+        for (int c = 0; c < d_; ++c) query_[row * d_ + c] = carrier<site::input>(0);
     });
   }
 
@@ -126,13 +127,12 @@ class forward_tile {
     first_key_ = first;
     n_ = n;
     for_each(team_, key_stride_, [&](int key) {
-      for (int c = 0; c < d_; ++c)
-        key_[c * key_stride_ + key] =
-            key < n ? at.input.round(element(k_(0, 0, first + key, c))).value : carrier<site::input>(0);
-      if (key >= n) return;
-      for (int c = 0; c < d_v_; ++c)
-        value_[key * d_v_ + c] =
-            c < v_.columns() ? at.input.round(element(v_(0, 0, first + key, c))).value : carrier<site::input>(0);
+      if (key < n) {
+        load_row(k_, first + key, key_ + key, d_, key_stride_);
+        load_row(v_, first + key, value_ + key * d_v_, d_v_, 1);
+      } else {
+        for (int c = 0; c < d_; ++c) key_[c * key_stride_ + key] = carrier<site::input>(0);
+      }
     });
   }
 
@@ -225,6 +225,26 @@ class forward_tile {
   }
 
  private:
+  /// to[0], to[step], … to[(columns − 1)·step] ← one row of a tensor, rounded at `input`; columns beyond its own are 0.
+  void load_row(const tensor_view<const Element>& from, std::int64_t row, carrier<site::input>* to, int columns,
+                int step) {
+    int c = 0;
+    if constexpr (W > 1 && is_native<Element>) {
+      if (from.stride().columns == 1) {
+        const Element* start = &from(0, 0, row, 0);
+        for (; c + W <= from.columns(); c += W) {
+          const auto x = at.input.round(load<Element, W>(start + c));
+          if (step == 1)
+            store(to + c, x);
+          else
+            for (int i = 0; i < W; ++i) to[(c + i) * step] = x.value[i];
+        }
+      }
+    }
+    for (; c < columns; ++c)
+      to[c * step] = c < from.columns() ? at.input.round(element(from(0, 0, row, c))).value : carrier<site::input>(0);
+  }
+
   /// Writes −∞ over the scores that a row must not see, and notes what it sees.
   void hide(int row, int columns) {
     carrier<site::score>* s = score_ + row * key_stride_;
