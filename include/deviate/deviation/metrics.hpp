@@ -20,6 +20,7 @@ struct deviation_report : deviation_summary {
   std::vector<deviation_summary> heads;  ///< one for each head, batch-major: index b·(heads of a batch) + h
   std::vector<deviation_summary> rows;   ///< one for each row position, over batch and heads; empty unless asked for
 
+  /// \brief The summary of the whole tensor alone.
   const deviation_summary& whole() const { return *this; }
 };
 

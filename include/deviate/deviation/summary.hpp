@@ -30,12 +30,12 @@ struct deviation_options {
 
 /// \brief An element and its two values. Indices are −1 where no element was compared.
 struct element_location {
-  std::int64_t batch = -1;
-  std::int64_t head = -1;
-  std::int64_t row = -1;
-  std::int64_t column = -1;
-  double got = std::numeric_limits<double>::quiet_NaN();
-  double golden = std::numeric_limits<double>::quiet_NaN();
+  std::int64_t batch = -1;                                   ///< index along the first dimension
+  std::int64_t head = -1;                                    ///< index along the second
+  std::int64_t row = -1;                                     ///< index along the third
+  std::int64_t column = -1;                                  ///< index along the last
+  double got = std::numeric_limits<double>::quiet_NaN();     ///< the computed value
+  double golden = std::numeric_limits<double>::quiet_NaN();  ///< the reference value
 };
 
 /// \brief Every metric of one set of elements: a whole tensor, a head, or a row position.
@@ -82,8 +82,8 @@ struct deviation_summary {
 
   /// \name Distance of the two distributions of values, wherever the values stand: NaN if switched off
   /// @{
-  double wasserstein_1 = undefined;
-  double wasserstein_2 = undefined;
+  double wasserstein_1 = undefined;  ///< W_1 of the values of got and of golden, over finite pairs
+  double wasserstein_2 = undefined;  ///< W_2 of the same
   /// @}
 
   /// \name Counts of elements

@@ -19,8 +19,8 @@ namespace deviate {
 
 /// \brief A bound on |got − golden|: atol + rtol·|golden|.
 struct tolerance {
-  double atol = 0;
-  double rtol = 0;
+  double atol = 0;      ///< absolute part
+  double rtol = 0;      ///< part relative to golden
   std::string because;  ///< where the two numbers come from, for people
 };
 
@@ -55,8 +55,8 @@ inline tolerance recommended_tolerance(const format& output, double largest_outp
 
 /// \brief What \ref within found.
 struct tolerance_check {
-  std::int64_t compared = 0;
-  std::int64_t failing = 0;
+  std::int64_t compared = 0;  ///< elements looked at
+  std::int64_t failing = 0;   ///< of these, the ones outside the tolerance
   /// Largest |got − golden| − (atol + rtol·|golden|): above 0, how far the worst element is off; below, the room left.
   /// NaN if there is a NaN mismatch, +infinity for an infinity mismatch, −infinity if nothing was compared.
   double worst_excess = -std::numeric_limits<double>::infinity();

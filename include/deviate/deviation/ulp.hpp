@@ -60,7 +60,7 @@ struct ulp_histogram {
   /// \brief Number of bins, the one for 0 and the open one at the end included.
   static constexpr std::size_t bins = 26;
 
-  std::array<std::int64_t, bins> counts{};
+  std::array<std::int64_t, bins> counts{};  ///< distances in each bin
 
   /// \brief Largest distance that belongs to a bin: 0, ½, 1, 2, 4, … and +infinity for the last.
   static constexpr double upper(std::size_t bin) {
@@ -86,6 +86,7 @@ struct ulp_histogram {
     return sum;
   }
 
+  /// \brief True if every bin holds as many.
   friend constexpr bool operator==(const ulp_histogram&, const ulp_histogram&) = default;
 };
 

@@ -27,15 +27,20 @@ namespace deviate {
 /// Weights need not sum to 1; only their shares of the total count. Without weights all points weigh the same.
 class weighted_sample {
  public:
+  /// \brief Points of equal weight, from any contiguous range of double.
   template <class Values>
   requires(std::convertible_to<const Values&, std::span<const double>> &&
            !std::same_as<std::remove_cvref_t<Values>, weighted_sample>) weighted_sample(const Values& values)
       : values_(values) {}
+  /// \brief Points and as many weights; no weights for some points is a mismatch, not equal weights.
   weighted_sample(std::span<const double> values, std::span<const double> weights)
       : values_(values), weights_(weights), weighted_(true) {}
 
+  /// \brief The points, in the given order.
   std::span<const double> values() const { return values_; }
+  /// \brief The weights; empty where none were given.
   std::span<const double> weights() const { return weights_; }
+  /// \brief True if weights were given.
   bool weighted() const { return weighted_; }
 
  private:
@@ -170,7 +175,7 @@ class monotone_coupling {
 
 /// \brief W_p between two samples, each with or without weights; p = infinity for the largest distance moved.
 ///
-/// For several orders of one pair build a \ref monotone_coupling: it sorts once.
+/// For several orders of one pair build one \ref monotone_coupling, which sorts once.
 /// \param a values, with weights if given
 /// \param b values, with weights if given; as many as it has, not as many as `a` has
 /// \param p order, 1 ≤ p ≤ ∞
