@@ -16,7 +16,6 @@
 #include <numeric>
 #include <span>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -28,10 +27,8 @@ namespace deviate {
 class weighted_sample {
  public:
   /// \brief Points of equal weight, from any contiguous range of double.
-  template <class Values>
-  requires(std::convertible_to<const Values&, std::span<const double>> &&
-           !std::same_as<std::remove_cvref_t<Values>, weighted_sample>) weighted_sample(const Values& values)
-      : values_(values) {}
+  template <std::convertible_to<std::span<const double>> Values>
+  weighted_sample(const Values& values) : values_(values) {}
   /// \brief Points and as many weights; no weights for some points is a mismatch, not equal weights.
   weighted_sample(std::span<const double> values, std::span<const double> weights)
       : values_(values), weights_(weights), weighted_(true) {}
