@@ -214,8 +214,8 @@ class double_double {
 /// \brief The decimal text of x, as `printf` writes a double with "%.*e": scientific, with `digits` significant digits.
 /// \param digits 33 tell any two numbers of 106 bits apart
 /// \pre 1 ≤ digits ≤ 1000
-/// \return correctly rounded, ties to even, if the C library's `printf` writes exact decimals (glibc does); "nan", "inf"
-///   and "-inf" for those. Host only.
+/// \return correctly rounded, ties to even, if the C library's `printf` writes exact decimals (glibc does); "nan",
+///   "inf" and "-inf" for those. Host only.
 inline std::string to_string(const double_double& x, int digits = 33) {
   if (isnan(x)) return "nan";
   if (isinf(x)) return signbit(x) ? "-inf" : "inf";
