@@ -294,7 +294,7 @@ class operands {
   double number(const limits& of, long exponent, std::uint64_t fraction) {
     const double sign = random_.next() & 1 ? -1.0 : 1.0;
     if (exponent > of.max_exponent) return sign * of.largest;
-    if (exponent < of.quantum_exponent) return sign * std::ldexp(1.0, int(of.quantum_exponent));
+    if (exponent < of.quantum_exponent) return inside(of, sign * std::ldexp(1.0, int(of.quantum_exponent)));
     const int available = int(std::min(of.precision - 1, exponent - of.quantum_exponent));
     const double units = available == 0 ? 0.0 : double(fraction >> (64 - available));
     return inside(of, sign * std::ldexp(std::ldexp(1.0, available) + units, int(exponent) - available));

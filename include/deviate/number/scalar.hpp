@@ -65,7 +65,9 @@ struct scalar_traits<emulated<F>> {
     }
     template <class L>
     DEVIATE_HD auto from_odd(const L& x) const {
-      return convert_lanes<carrier_type>(round_to<F>(x));
+      // Floats widen first where float does not hold every number of F.
+      using holder = std::conditional_t<F.subset_of(native_format<lane_value<L>>), lane_value<L>, double>;
+      return convert_lanes<carrier_type>(round_to<F>(convert_lanes<holder>(x)));
     }
   };
 };
