@@ -22,7 +22,12 @@
 #include <deviate/attention/named_recipes.hpp>
 #include <deviate/config.hpp>
 #include <deviate/contract.hpp>
+#include <deviate/deviation/metrics.hpp>
+#include <deviate/deviation/tolerance.hpp>
+#include <deviate/deviation/wasserstein.hpp>
+#include <deviate/math/double_double.hpp>
 #include <deviate/math/site_operations.hpp>
+#include <deviate/number/double_double.hpp>
 #include <deviate/number/named.hpp>
 #include <deviate/number/runtime_format.hpp>
 #include <deviate/team/execution.hpp>
