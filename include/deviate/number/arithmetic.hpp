@@ -13,11 +13,15 @@ namespace detail {
 template <class S>
 inline constexpr bool is_software = scalar_traits<S>::is_software;
 
-/// A software value as a double to odd, so that a narrower format is reached in one rounding.
+/// A software value as a double to odd, so that a narrower format is reached in one rounding. Its exponents may exceed
+/// those of double: what is neither 0 nor infinite becomes the smallest or the largest finite double, whose last bit is
+/// one.
 template <class T>
 double software_to_odd(const T& x) {
   const double d = static_cast<double>(x);
-  if (!is_finite(d)) return d;
+  const double sign = x < T(0) ? -1.0 : 1.0;
+  if (d == 0) return x == T(0) ? d : sign * std::numeric_limits<double>::denorm_min();
+  if (!is_finite(d)) return x - x == T(0) ? sign * largest_double : d;
   const T error = x - T(d);
   return to_odd(d, error > T(0) ? 1.0 : error < T(0) ? -1.0 : 0.0);
 }
