@@ -27,8 +27,8 @@ using real100 = boost::multiprecision::number<boost::multiprecision::cpp_bin_flo
 
 namespace detail {
 
-/// x as a double to odd, whatever its magnitude. Boost's exponents exceed those of double, so the nearest double may be 0
-/// or infinite where x is neither; to odd it is the smallest or the largest finite double, whose last bit is one.
+/// x as a double to odd, whatever its magnitude. Boost's exponents exceed those of double, so the nearest double may be
+/// 0 or infinite where x is neither; to odd it is the smallest or the largest finite double, whose last bit is one.
 /// `static_cast<double>` of these numbers rounds to nearest even, subnormals included (tests/number/boost.cpp).
 template <class Real>
 double real_to_odd(const Real& x) {
