@@ -18,10 +18,28 @@
 /// the same text must give the same machine operations in every caller.
 #if defined(__CUDACC__)
 #define DEVIATE_HD __host__ __device__ __forceinline__
-#define DEVIATE_HD_LAMBDA __host__ __device__
+#define DEVIATE_HD_LAMBDA  // nvcc gives a lambda the execution space of the function around it
 #else
 #define DEVIATE_HD inline __attribute__((always_inline))
 #define DEVIATE_HD_LAMBDA __attribute__((always_inline))
+#endif
+
+/// \def DEVIATE_BLOCK
+/// \brief Marks a function of a block of work: it runs on host and CUDA device, and is large enough not to be forced inline.
+#if defined(__CUDACC__)
+#define DEVIATE_BLOCK __host__ __device__
+#else
+#define DEVIATE_BLOCK
+#endif
+
+/// \def DEVIATE_UNROLL
+/// \brief Unrolls the following loop of constant trip count whole, so that an array of accumulators stays in registers.
+#if defined(__CUDACC__)
+#define DEVIATE_UNROLL _Pragma("unroll")
+#elif defined(__clang__)
+#define DEVIATE_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define DEVIATE_UNROLL _Pragma("GCC unroll 32")
 #endif
 
 /// \def DEVIATE_ON_DEVICE

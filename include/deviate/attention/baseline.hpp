@@ -11,10 +11,11 @@ namespace deviate::detail {
 ///
 ///     S = scale · Q Kᵀ;  m = row_max(S);  P = exp(S − m);  l = row_total(P);  O = (P / l) · V
 template <class Team, class Recipe, class Element, class Out, class Lse>
-void baseline_block(Team& team, const forward_sites<Recipe>& at, const bound_problem& problem, std::int64_t batch,
-                    tensor_view<const Element> q, tensor_view<const Element> k, tensor_view<const Element> v,
-                    std::int64_t first_query, int rows, tensor_view<Out> output, tensor_view<Lse> log_sum_exp,
-                    tensor_view<std::int32_t> rescales) {
+DEVIATE_BLOCK void baseline_block(Team& team, const forward_sites<Recipe>& at, const bound_problem& problem,
+                                  std::int64_t batch, tensor_view<const Element> q, tensor_view<const Element> k,
+                                  tensor_view<const Element> v, std::int64_t first_query, int rows,
+                                  tensor_view<Out> output, tensor_view<Lse> log_sum_exp,
+                                  tensor_view<std::int32_t> rescales) {
   forward_tile<Team, Recipe, Element> tile(team, at, problem, batch, q, k, v, first_query, rows, k.rows());
   tile.load_queries();
   tile.load_keys(0, int(k.rows()));

@@ -18,7 +18,7 @@ struct running_state {
   using carrier = carrier_of<typename Recipe::template scalar<S>>;
 
   template <class Team>
-  running_state(Team& team, int rows, int d_v)
+  DEVIATE_BLOCK running_state(Team& team, int rows, int d_v)
       : row_max(team.template shared<carrier<site::row_max>>(std::size_t(rows))),
         row_sum(team.template shared<carrier<site::row_sum>>(std::size_t(rows))),
         earlier_sum(team.template shared<carrier<site::row_sum>>(std::size_t(rows))),
@@ -35,7 +35,7 @@ struct running_state {
     });
   }
 
-  bool started(int row) const { return row_max[row] != minus_infinity<carrier<site::row_max>>(); }
+  DEVIATE_BLOCK bool started(int row) const { return row_max[row] != minus_infinity<carrier<site::row_max>>(); }
 
   carrier<site::row_max>* row_max;       ///< m
   carrier<site::row_sum>* row_sum;       ///< l
@@ -91,7 +91,7 @@ DEVIATE_HD auto rescaling(const Sites& at, const M& from, const M& to, bool star
 ///     m_new = max(m, row_max(S));  alpha = exp(m − m_new);  P = exp(S − m_new)
 ///     l = alpha · l + row_total(P);  O = alpha · O + P · V
 template <class Team, class Tile, class Recipe>
-void flash2_tile(Team& team, Tile& tile, running_state<Recipe>& state) {
+DEVIATE_BLOCK void flash2_tile(Team& team, Tile& tile, running_state<Recipe>& state) {
   const auto& at = tile.at;
   for_each(team, tile.padded_rows(), [&](int row) {
     const auto tile_max = tile.largest_score(row);
@@ -125,7 +125,7 @@ void flash2_tile(Team& team, Tile& tile, running_state<Recipe>& state) {
 ///     P = exp(S − m_tile);  m_new = max(m, m_tile);  alpha = exp(m − m_new);  beta = exp(m_tile − m_new)
 ///     l_new = alpha · l + beta · row_total(P);  O = (alpha · l · O + beta · P · V) / l_new
 template <class Team, class Tile, class Recipe>
-void flash1_tile(Team& team, Tile& tile, running_state<Recipe>& state) {
+DEVIATE_BLOCK void flash1_tile(Team& team, Tile& tile, running_state<Recipe>& state) {
   const auto& at = tile.at;
   for_each(team, tile.padded_rows(), [&](int row) {
     const auto tile_max = tile.largest_score(row);
@@ -168,10 +168,11 @@ void flash1_tile(Team& team, Tile& tile, running_state<Recipe>& state) {
 
 /// A whole query tile: every key tile in the schedule's order, then the division, O and LSE.
 template <class Team, class Recipe, class Element, class Out, class Lse>
-void flash_block(Team& team, const forward_sites<Recipe>& at, const bound_problem& problem, const schedule& plan,
-                 std::int64_t batch, tensor_view<const Element> q, tensor_view<const Element> k,
-                 tensor_view<const Element> v, std::int64_t first_query, int rows, tensor_view<Out> output,
-                 tensor_view<Lse> log_sum_exp, tensor_view<std::int32_t> rescales) {
+DEVIATE_BLOCK void flash_block(Team& team, const forward_sites<Recipe>& at, const bound_problem& problem,
+                               const schedule& plan, std::int64_t batch, tensor_view<const Element> q,
+                               tensor_view<const Element> k, tensor_view<const Element> v, std::int64_t first_query,
+                               int rows, tensor_view<Out> output, tensor_view<Lse> log_sum_exp,
+                               tensor_view<std::int32_t> rescales) {
   constexpr bool every_tile = Recipe::when_normalized == normalization::every_tile;
   const std::int64_t tile_key = plan.tile_key < k.rows() ? plan.tile_key : (k.rows() > 0 ? k.rows() : 1);
   forward_tile<Team, Recipe, Element> tile(team, at, problem, batch, q, k, v, first_query, rows, tile_key);

@@ -64,9 +64,9 @@ class forward_tile {
   using scale_scalar = std::conditional_t<is_software<scalar<site::score>>, scalar<site::score>, carrier<site::score>>;
 
   /// \param max_keys keys of the largest key tile
-  forward_tile(Team& team, const forward_sites<Recipe>& sites, const bound_problem& problem, std::int64_t batch,
-               tensor_view<const Element> q, tensor_view<const Element> k, tensor_view<const Element> v,
-               std::int64_t first_query, int rows, std::int64_t max_keys)
+  DEVIATE_BLOCK forward_tile(Team& team, const forward_sites<Recipe>& sites, const bound_problem& problem,
+                             std::int64_t batch, tensor_view<const Element> q, tensor_view<const Element> k,
+                             tensor_view<const Element> v, std::int64_t first_query, int rows, std::int64_t max_keys)
       : team_(team),
         at(sites),
         problem_(problem),
@@ -92,16 +92,16 @@ class forward_tile {
     view_ = team.template shared<row_view>(std::size_t(padded_rows_));
   }
 
-  int rows() const { return rows_; }
-  int padded_rows() const { return padded_rows_; }
-  int d_v() const { return int(v_.columns()); }
-  int padded_d_v() const { return d_v_; }
-  std::int64_t first_query() const { return first_query_; }
+  DEVIATE_BLOCK int rows() const { return rows_; }
+  DEVIATE_BLOCK int padded_rows() const { return padded_rows_; }
+  DEVIATE_BLOCK int d_v() const { return int(v_.columns()); }
+  DEVIATE_BLOCK int padded_d_v() const { return d_v_; }
+  DEVIATE_BLOCK std::int64_t first_query() const { return first_query_; }
   /// The row takes nothing from this tile, although it sees keys of it: all its scores are −∞.
-  void skip(int row) { view_[row] = row_view::nothing; }
+  DEVIATE_BLOCK void skip(int row) { view_[row] = row_view::nothing; }
 
   /// Keys that any row of the tile sees.
-  key_range keys() const {
+  DEVIATE_BLOCK key_range keys() const {
     key_range all{problem_.n_key, 0};
     for (int row = 0; row < rows_; ++row) {
       const key_range r = problem_.keys(batch_, first_query_ + row);
@@ -113,7 +113,7 @@ class forward_tile {
   }
 
   /// query[rows × d] ← Q, rounded at `input`; padding rows are 0.
-  void load_queries() {
+  DEVIATE_BLOCK void load_queries() {
     for_each(team_, padded_rows_, [&](int row) {
       if (row < rows_)
         load_row(q_, first_query_ + row, query_ + row * d_, d_, 1);
@@ -123,7 +123,7 @@ class forward_tile {
   }
 
   /// key[d × n] ← Kᵀ and value[n × d_v] ← V of keys first … first + n − 1, rounded at `input`; padding is 0.
-  void load_keys(std::int64_t first, int n) {
+  DEVIATE_BLOCK void load_keys(std::int64_t first, int n) {
     first_key_ = first;
     n_ = n;
     for_each(team_, key_stride_, [&](int key) {
@@ -137,19 +137,19 @@ class forward_tile {
   }
 
   /// score[rows × n] ← scale · Q Kᵀ; the sum over d in its declared order. Then −∞ where a row does not see a key.
-  void scores() {
+  DEVIATE_BLOCK void scores() {
     const int columns = rounded_up(n_, W * F), column_blocks = columns / (W * F);
     for_each(team_, padded_rows_ / R * column_blocks, [&](int i) {
       const int row = i / column_blocks * R, column = i % column_blocks * W * F;
       typename Recipe::template accumulation<site::score>::template accumulator<decltype(at.score_sum), W> sum[R][F];
       for (int c = 0; c < d_; ++c) {
         fragment<scalar<site::input>, W> key[F];
-#pragma GCC unroll 8
+        DEVIATE_UNROLL
         for (int f = 0; f < F; ++f) key[f] = load<scalar<site::input>, W>(key_ + c * key_stride_ + column + f * W);
-#pragma GCC unroll 8
+        DEVIATE_UNROLL
         for (int r = 0; r < R; ++r) {
           const auto query = fill<scalar<site::input>, W>(query_[(row + r) * d_ + c]);
-#pragma GCC unroll 8
+          DEVIATE_UNROLL
           for (int f = 0; f < F; ++f) sum[r][f].push(at.score_sum, at.score_product.multiply(query, key[f]));
         }
       }
@@ -163,7 +163,7 @@ class forward_tile {
   }
 
   /// Largest visible score of a row, −∞ if there is none.
-  carrier<site::score> largest_score(int row) const {
+  DEVIATE_BLOCK carrier<site::score> largest_score(int row) const {
     using L = lanes<carrier<site::score>, W>;
     const carrier<site::score>* s = score_ + row * key_stride_;
     L most = broadcast<L>(minus_infinity<carrier<site::score>>());
@@ -178,7 +178,8 @@ class forward_tile {
   }
 
   /// probability[row] ← exp(S − m), 0 where a key is not seen; its sum in the declared order is returned.
-  fragment<scalar<site::row_sum_partial>, 1> probabilities(int row, const fragment<scalar<site::row_max>, 1>& m) {
+  DEVIATE_BLOCK fragment<scalar<site::row_sum_partial>, 1> probabilities(int row,
+                                                                         const fragment<scalar<site::row_max>, 1>& m) {
     using P = scalar<site::probability>;
     const auto most = fill<scalar<site::row_max>, W>(m.value);
     const auto hidden = fill<scalar<site::score>, W>(minus_infinity<carrier<site::score>>());
@@ -198,7 +199,7 @@ class forward_tile {
 
   /// operand[row] ← P (or f(P), e.g. P ÷ l), rounded at `probability_operand`.
   template <class Function>
-  void operands(int row, Function f) {
+  DEVIATE_BLOCK void operands(int row, Function f) {
     for (int c = 0; c < n_; c += W)
       store(operand_ + row * key_stride_ + c,
             f(load<scalar<site::probability>, W>(probability_ + row * key_stride_ + c)));
@@ -207,7 +208,7 @@ class forward_tile {
   /// use(row, column, fragment) for every fragment of P·V, rounded at `value_partial`; rows that see nothing are left
   /// out. The sum over keys is in its declared order; a term whose key is not seen is +0, whatever V holds.
   template <class Use>
-  void values(Use use) {
+  DEVIATE_BLOCK void values(Use use) {
     const int blocks = d_v_ / (W * F);
     for_each(team_, padded_rows_ / R * blocks, [&](int i) {
       const int row = i / blocks * R, column = i % blocks * W * F;
@@ -226,8 +227,8 @@ class forward_tile {
 
  private:
   /// to[0], to[step], … to[(columns − 1)·step] ← one row of a tensor, rounded at `input`; columns beyond its own are 0.
-  void load_row(const tensor_view<const Element>& from, std::int64_t row, carrier<site::input>* to, int columns,
-                int step) {
+  DEVIATE_BLOCK void load_row(const tensor_view<const Element>& from, std::int64_t row, carrier<site::input>* to,
+                              int columns, int step) {
     int c = 0;
     if constexpr (W > 1 && is_native<Element>) {
       if (from.stride().columns == 1) {
@@ -246,7 +247,7 @@ class forward_tile {
   }
 
   /// Writes −∞ over the scores that a row must not see, and notes what it sees.
-  void hide(int row, int columns) {
+  DEVIATE_BLOCK void hide(int row, int columns) {
     carrier<site::score>* s = score_ + row * key_stride_;
     const auto unseen = minus_infinity<carrier<site::score>>();
     int begin = 0, end = 0;
@@ -268,15 +269,15 @@ class forward_tile {
   }
 
   template <bool Checked, class Use>
-  void weighted_values(int row, int column, Use& use) {
+  DEVIATE_BLOCK void weighted_values(int row, int column, Use& use) {
     using terms = fragment<scalar<site::value_product>, W>;
     typename Recipe::template accumulation<site::value_partial>::template accumulator<decltype(at.value_sum), W> sum[R]
                                                                                                                     [F];
     for (int key = 0; key < n_; ++key) {
       fragment<scalar<site::input>, W> value[F];
-#pragma GCC unroll 8
+      DEVIATE_UNROLL
       for (int f = 0; f < F; ++f) value[f] = load<scalar<site::input>, W>(value_ + key * d_v_ + column + f * W);
-#pragma GCC unroll 8
+      DEVIATE_UNROLL
       for (int r = 0; r < R; ++r) {
         const int place = (row + r) * key_stride_ + key;
         if constexpr (Checked) {
@@ -288,7 +289,7 @@ class forward_tile {
           }
         }
         const auto p = fill<scalar<site::probability_operand>, W>(operand_[place]);
-#pragma GCC unroll 8
+        DEVIATE_UNROLL
         for (int f = 0; f < F; ++f) sum[r][f].push(at.value_sum, at.value_product.multiply(p, value[f]));
       }
     }

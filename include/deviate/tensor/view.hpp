@@ -49,11 +49,10 @@ class tensor_view {
   /// \brief A tensor with any strides, e.g. [batch, rows, heads, columns] in memory.
   constexpr tensor_view(T* data, const extents& shape, const strides& stride) : data_(data), shape_(shape), stride_(stride) {}
   /// \brief A read-only view of a writable one.
-  constexpr operator tensor_view<const T>() const
-    requires(!std::is_const_v<T>)
-  {
-    return {data_, shape_, stride_};
-  }
+  template <class U>
+    requires std::is_same_v<const U, T>
+  constexpr tensor_view(const tensor_view<U>& writable)
+      : data_(writable.data()), shape_(writable.shape()), stride_(writable.stride()) {}
 
   constexpr T* data() const { return data_; }
   constexpr const extents& shape() const { return shape_; }
