@@ -19,14 +19,12 @@ class tensor {
 
   tensor() = default;
   /// \throws contract_violation if a size is negative
-  explicit tensor(const extents& shape, const T& value = T{}) : shape_(shape) {
-    expects(shape.batch >= 0 && shape.heads >= 0 && shape.rows >= 0 && shape.columns >= 0,
-            "tensor: every size must be 0 or more");
+  explicit tensor(const extents& shape, const T& value = T{}) : shape_(checked(shape)) {
     values_.assign(static_cast<std::size_t>(shape.count()), value);
   }
   /// \brief Takes values in row-major order.
-  /// \throws contract_violation if their number is not the product of the sizes
-  tensor(const extents& shape, std::vector<T> values) : shape_(shape), values_(std::move(values)) {
+  /// \throws contract_violation if a size is negative, or their number is not the product of the sizes
+  tensor(const extents& shape, std::vector<T> values) : shape_(checked(shape)), values_(std::move(values)) {
     expects(static_cast<std::int64_t>(values_.size()) == shape.count(),
             "tensor: " + std::to_string(values_.size()) + " values given for " + std::to_string(shape.count()) +
                 " elements");
@@ -48,6 +46,12 @@ class tensor {
   operator tensor_view<const T>() const { return view(); }
 
  private:
+  static const extents& checked(const extents& shape) {
+    expects(shape.batch >= 0 && shape.heads >= 0 && shape.rows >= 0 && shape.columns >= 0,
+            "tensor: every size must be 0 or more");
+    return shape;
+  }
+
   extents shape_;
   std::vector<T> values_;
 };
