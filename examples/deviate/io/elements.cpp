@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <new>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 namespace deviate::tool {
@@ -16,21 +17,23 @@ namespace {
 
 constexpr std::size_t block_bytes = std::size_t{1} << 16;
 
-std::uint64_t code_from_bytes(const char* bytes, std::size_t width, std::endian order) {
+template <std::size_t Width>
+std::uint64_t code_from_bytes(const char* bytes, std::endian order) {
   std::uint64_t code = 0;
-  for (std::size_t i = 0; i < width; ++i) {
-    const std::size_t place = order == std::endian::little ? i : width - 1 - i;
-    code |= std::uint64_t{static_cast<unsigned char>(bytes[i])} << (8 * place);
+  for (std::size_t i = 0; i < Width; ++i) {
+    const std::size_t source = order == std::endian::little ? i : Width - 1 - i;
+    code |= std::uint64_t{static_cast<unsigned char>(bytes[source])} << (8 * i);
   }
   return code;
 }
 
 // binary32 and binary64 keep every bit, the payload of a NaN included.
-float value_from_code(std::uint64_t code, element_type type, float) {
+template <class Value>
+Value value_from_code(std::uint64_t code, element_type type) {
+  if constexpr (std::is_same_v<Value, double>) return std::bit_cast<double>(code);
   if (type == element_type::float32) return std::bit_cast<float>(static_cast<std::uint32_t>(code));
   return static_cast<float>(decode(static_cast<std::uint32_t>(code), describe(type).numbers));
 }
-double value_from_code(std::uint64_t code, element_type, double) { return std::bit_cast<double>(code); }
 
 // Visits the row-major positions of a tensor in the order in which a file stores its elements.
 class storage_walk {
@@ -67,20 +70,20 @@ class storage_walk {
   std::size_t position_ = 0;
 };
 
-template <class Value>
+// The width is a template argument because it makes the bytes of a code one load.
+template <class Value, std::size_t Width>
 std::vector<Value> read_values(input_file& file, const stored_elements& where, std::span<const std::int64_t> shape) {
   const std::size_t count = static_cast<std::size_t>(element_count(shape).value());
-  const std::size_t width = describe(where.type).bytes();
-  const std::size_t per_block = block_bytes / width;
+  const std::size_t per_block = block_bytes / Width;
   std::vector<Value> values(count);
-  std::vector<char> block(std::min(count, per_block) * width);
+  std::vector<char> block(std::min(count, per_block) * Width);
   storage_walk walk(shape, where.order);
   for (std::size_t done = 0; done < count; done += per_block) {
     const std::size_t here = std::min(per_block, count - done);
-    file.read(where.offset + done * width, std::span(block).first(here * width));
+    file.read(where.offset + done * Width, std::span(block).first(here * Width));
     for (std::size_t i = 0; i < here; ++i) {
       values[walk.position()] =
-          value_from_code(code_from_bytes(&block[i * width], width, where.bytes), where.type, Value{});
+          value_from_code<Value>(code_from_bytes<Width>(&block[i * Width], where.bytes), where.type);
       walk.advance();
     }
   }
@@ -107,10 +110,11 @@ void write_little_endian(std::ostream& stream, std::span<const Value> values) {
 
 loaded_tensor read_elements(input_file& file, const stored_elements& where, std::span<const std::int64_t> shape) try {
   loaded_tensor result{{shape.begin(), shape.end()}, {}, where.type};
-  if (where.type == element_type::float64) {
-    result.values = read_values<double>(file, where, shape);
-  } else {
-    result.values = read_values<float>(file, where, shape);
+  switch (describe(where.type).bytes()) {
+    case 1: result.values = read_values<float, 1>(file, where, shape); break;
+    case 2: result.values = read_values<float, 2>(file, where, shape); break;
+    case 4: result.values = read_values<float, 4>(file, where, shape); break;
+    default: result.values = read_values<double, 8>(file, where, shape); break;
   }
   return result;
 } catch (const std::bad_alloc&) {
