@@ -65,7 +65,7 @@ TEST_CASE("FP64 Flash and Baseline lie within 1e-14 of attention written apart: 
     for (const std::int64_t n_query : {1, 3, 17, 64, 65})
       for (const std::int64_t n_key : {1, 3, 17, 65, 130}) {
         const auto in = gaussian_inputs({.n_query = n_query, .n_key = n_key, .d = 9, .d_v = 5}, 1);
-        CAPTURE(m.name);
+        CAPTURE(std::string(m.name));
         CAPTURE(n_query);
         CAPTURE(n_key);
         CHECK(worst_of_all(in.q, in.k, in.v, {.mask = m.mask}, {1, 3, 8, 64, 1000}) < largest_difference);
@@ -78,7 +78,7 @@ TEST_CASE("FP64 Flash and Baseline lie within 1e-14 of attention written apart: 
     const auto uniform = uniform_inputs(s, seed);
     const auto gaussian = gaussian_inputs(s, seed);
     for (const named_mask& m : masks) {
-      CAPTURE(m.name);
+      CAPTURE(std::string(m.name));
       CHECK(worst_of_all(uniform.q, uniform.k, uniform.v, {.mask = m.mask}, {2, 16, 64}) < largest_difference);
       CHECK(worst_of_all(gaussian.q, gaussian.k, gaussian.v, {.mask = m.mask}, {2, 16, 64}) < largest_difference);
     }
@@ -96,7 +96,7 @@ TEST_CASE("FP64: key lengths and key masks, with and without a band, over two ba
   for (const named_mask& m : masks)
     for (const std::vector<std::int64_t>& lengths :
          std::vector<std::vector<std::int64_t>>{{}, {65, 1}, {0, 64}, {33, 50}}) {
-      CAPTURE(m.name);
+      CAPTURE(std::string(m.name));
       CAPTURE(lengths.size());
       CHECK(worst_of_all(in.q, in.k, in.v, {.mask = m.mask, .key_lengths = lengths}, {1, 8, 1000}) <
             largest_difference);

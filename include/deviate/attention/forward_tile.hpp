@@ -281,7 +281,8 @@ class forward_tile {
       for (int r = 0; r < R; ++r) {
         const int place = (row + r) * key_stride_ + key;
         if constexpr (Checked) {
-          if (score_[place] == minus_infinity<carrier<site::score>>()) {
+          // A row that sees every key of the tile is not checked, so that its bits do not depend on its neighbours.
+          if (view_[row + r] != row_view::all && score_[place] == minus_infinity<carrier<site::score>>()) {
             for (int f = 0; f < F; ++f)
               sum[r][f].push(at.value_sum,
                              terms(fill<scalar<site::value_product>, W>(carrier<site::value_product>(0))));

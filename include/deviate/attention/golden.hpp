@@ -37,7 +37,8 @@ void golden_row(const bound_problem& p, std::int64_t batch, std::int64_t query, 
     if (most != most) break;
   }
   for (std::int64_t c = 0; c < d_v; ++c) out[c] = Real(0);
-  if (empty) {
+  // As in Flash and Baseline, a row whose scores are all −∞ takes nothing.
+  if (empty || most == -std::numeric_limits<Real>::infinity()) {
     lse = -std::numeric_limits<Real>::infinity();
     return;
   }
@@ -57,9 +58,10 @@ void golden_row(const bound_problem& p, std::int64_t batch, std::int64_t query, 
 /// \brief The reference output of an attention problem: Baseline Attention in a wide scalar.
 /// \tparam Real scalar of the computation and of the result: double, double_double, or a Boost number to prove that
 /// double is enough \param q, k, v as for `flash_forward`; give rounded inputs for the golden "on rounded inputs"
-/// \param rows query rows to compute, e.g. a sample for a slow `Real`; empty for all. Other rows of the result are 0.
+/// \param rows query rows to compute, each at most once, e.g. a sample for a slow `Real`; empty for all. Other rows of
+/// the result are 0.
 /// \return O and LSE in `Real`
-/// \throws contract_violation as `flash_forward`
+/// \throws contract_violation as `flash_forward`, or if a row is not one of q
 ///
 /// Accuracy in double: the sums run in key order, so relative errors stay near d · 2^−53 for scores and N · 2^−53 for
 /// sums; tests/attention/golden.cpp holds O to 1e−14 of 50-digit arithmetic. Memory O(N · d) plus one row of N scores
@@ -70,6 +72,9 @@ attention_result<Real> golden(const Q& q, const K& k, const V& v, const problem&
   using T = detail::viewed_element<Q>;
   const tensor_view<const T> qv = detail::as_view(q), kv = detail::as_view(k), vv = detail::as_view(v);
   const detail::bound_problem bound = detail::bind(qv.shape(), kv.shape(), vv.shape(), p);
+  for (const std::int64_t row : rows)
+    expects(row >= 0 && row < qv.rows(),
+            "golden: row " + std::to_string(row) + " is not in 0 … " + std::to_string(qv.rows() - 1));
   attention_result<Real> result;
   result.output = tensor<Real>({qv.batch(), qv.heads(), qv.rows(), vv.columns()}, Real(0));
   result.log_sum_exp = tensor<Real>({qv.batch(), qv.heads(), qv.rows(), 1}, Real(0));

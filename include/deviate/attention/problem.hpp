@@ -74,8 +74,9 @@ struct bound_problem {
     const std::int64_t diagonal = query + (mask.align == alignment::bottom_right ? n_key - n_query : 0);
     const std::int64_t length = key_lengths != nullptr ? key_lengths[batch] : n_key;
     key_range r{0, length};
-    if (mask.left >= 0 && diagonal - mask.left > r.begin) r.begin = diagonal - mask.left;
-    if (mask.right >= 0 && diagonal + mask.right + 1 < r.end) r.end = diagonal + mask.right + 1;
+    // Distances, not positions, are compared: a window may count up to 2^63 − 1 keys.
+    if (mask.left >= 0 && mask.left < diagonal) r.begin = diagonal - mask.left;
+    if (mask.right >= 0 && mask.right < length - 1 - diagonal) r.end = diagonal + mask.right + 1;
     if (r.end < r.begin) r.end = r.begin;
     return r;
   }
