@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "deviate/attention_runs.hpp"
+#include "deviate/command_text.hpp"
+#include "deviate/commands.hpp"
+#include "deviate/given_inputs.hpp"
+#include "deviate/io/file_error.hpp"
+#include "deviate/output.hpp"
+#include "deviate/progress.hpp"
+#include "deviate/report/json.hpp"
+#include "deviate/report/report.hpp"
+#include "deviate/report/table.hpp"
+#include "deviate/study.hpp"
+#include "deviate/usage_error.hpp"
+
+#include <array>
+#include <unistd.h>
+
+namespace deviate::tool {
+namespace {
+
+const std::array<std::string, 3> distributions{"uniform", "normal", "outliers"};
+const std::array<std::string, 4> random_options{"--n", "--d", "--heads", "--seed"};
+const std::array<std::string, 3> mask_options{"--causal", "--window", "--alignment"};
+const std::array<std::string, 2> goldens{"rounded", "unrounded"};
+constexpr int most_workers = 1024;
+
+constexpr const char* usage = "deviate study";
+constexpr const char* brief =
+    "Measures how far attention lies from golden, the same computed in FP64: every recipe in every format with every\n"
+    "tile size, on every input. Without an input it is the default study: three real layers, causal, over key tiles,\n"
+    "and random inputs over fraction bits and over length (some minutes).";
+constexpr const char* notes =
+    "Lists are separated by commas. JSON: an object with `rows`, one for each measurement. Differences are in the "
+    "unit\n"
+    "of V, max_ulp in units of the last place of the format.\n"
+    "Examples:\n"
+    "  deviate study --random uniform --n 256,1024 --formats bf16,e8m10 --tile-key 32,64\n"
+    "  deviate study --input examples/data/smollm2_layer00.safetensors --causal --out report\n"
+    "  deviate study --q q.npy --k k.npy --v v.npy --dtype bf16 --json -";
+
+void declare(option_set& options) {
+  add_input_options(options);
+  options.add("--random", "NAME",
+              "Random inputs instead: uniform in (0, 1), normal with mean 0 and deviation 1,\n"
+              "or outliers: normal, and 0.1 % more of deviation 10 added");
+  options.add("--n", "LIST", "Rows of random Q, K and V (default 1024)");
+  options.add("--d", "D", "Columns of random Q, K and V (default 64)");
+  options.add("--heads", "H", "Heads of random Q, K and V (default 1)");
+  options.add("--seed", "S", "Seed of random inputs (default 1); the same bits on every machine");
+  options.add("--formats", "LIST", "Formats (default bf16,fp16); `deviate formats` lists names, e<X>m<Y> is any other");
+  options.add("--recipes", "LIST", "baseline, flash1_all, flash2_all, flash2_fp32_state (default all)");
+  options.add("--tile-query", "LIST", "Rows of a query tile (default 64); baseline has no tiles");
+  options.add("--tile-key", "LIST", "Keys of a key tile (default 64; default study: 16 to 512)");
+  add_problem_options(options);
+  options.add("--golden", "NAME", "rounded (default): golden sees the inputs rounded to the format; unrounded");
+  options.add_flag("--allow-nan", "Go on with NaN or infinities in visible inputs");
+  options.add("--workers", "W", "Threads, 0 for one per core (default); results do not depend on it");
+  options.add("--out", "DIR", "Write report.html, study.csv, study.json and plots into this folder");
+  options.add("--json", "FILE", "Write JSON; - is standard output, which then has nothing else");
+  options.add_flag("--quiet", "No table and no progress bar");
+}
+
+std::vector<named_format> formats_of(const option_set& options) {
+  const words names = options.list("--formats");
+  std::vector<named_format> formats;
+  for (const std::string& name : names.empty() ? words{"bf16", "fp16"} : names) formats.push_back(format_named(name));
+  return formats;
+}
+
+template <class T>
+std::vector<T> or_default(std::vector<T> given, std::vector<T> otherwise) {
+  return given.empty() ? otherwise : given;
+}
+
+// The machine's memory, the only bound on random inputs: beyond it a process is killed rather than refused.
+void expect_memory_for(const random_inputs& how) {
+  const double needed =
+      3.0 * sizeof(double) * static_cast<double>(how.n) * static_cast<double>(how.d) * static_cast<double>(how.heads);
+  const double there = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  if (needed > there)
+    throw usage_error("--n " + std::to_string(how.n) + " --d " + std::to_string(how.d) + " --heads " +
+                      std::to_string(how.heads) + ": Q, K and V exceed this machine's memory");
+}
+
+std::vector<random_inputs> random_of(const option_set& options) {
+  random_inputs how;
+  how.distribution = options.choice("--random", distributions);
+  how.d = options.whole("--d", 1, largest_count, how.d);
+  how.heads = options.whole("--heads", 1, largest_count, how.heads);
+  how.seed = options.seed("--seed", how.seed);
+  std::vector<random_inputs> all;
+  for (const std::int64_t n : or_default(options.counts("--n"), {1024})) {
+    how.n = n;
+    expect_memory_for(how);
+    all.push_back(how);
+  }
+  return all;
+}
+
+// Options that say something of inputs that are not there.
+void expect_no_conflict(const option_set& options) {
+  const bool random = options.given("--random");
+  if (random && names_files(options)) throw usage_error("--random and inputs from files exclude each other");
+  if (random && options.given("--dtype")) throw usage_error("--dtype belongs to .npy files (--q, --k, --v)");
+  const std::string shape = options.first_given(random_options);
+  if (!random && !shape.empty())
+    throw usage_error(
+        shape + " belongs to --random" +
+        (names_files(options) ? "; files have their own sizes" : ": add --random uniform, normal or outliers"));
+  const std::string mask = options.first_given(mask_options);
+  if (!random && !names_files(options) && !mask.empty())
+    throw usage_error(mask + " needs inputs: add --random or --input; the default study has its own masks");
+}
+
+study_options study_of(const option_set& options) {
+  expect_no_conflict(options);
+  study_options study;
+  study.formats = formats_of(options);
+  study.recipes =
+      or_default(options.choices("--recipes", recipe_names()), {recipe_names().begin(), recipe_names().end()});
+  study.default_study = !options.given("--random") && !names_files(options);
+  study.tile_query = or_default(options.counts("--tile-query"), {64});
+  study.tile_key = or_default(options.counts("--tile-key"), study.default_study
+                                                                ? std::vector<std::int64_t>{16, 32, 64, 128, 256, 512}
+                                                                : std::vector<std::int64_t>{64});
+  study.mask = mask_of(options);
+  study.scale = options.finite("--scale");
+  study.golden_on_rounded_inputs = options.choice("--golden", goldens) == "rounded";
+  study.allow_nan = options.given("--allow-nan");
+  study.workers = static_cast<int>(options.whole("--workers", 0, most_workers, 0));
+  return study;
+}
+
+// Reading comes last: a misspelt option is told before a long file is read.
+void read_tensors(const option_set& options, study_options& study) {
+  std::vector<given_input> inputs;
+  if (study.default_study) {
+    const std::filesystem::path data(DEVIATE_DATA_DIRECTORY);
+    for (const char* layer : {"smollm2_layer00", "smollm2_layer23", "smollm2_layer29"})
+      inputs.push_back(read_safetensors_input((data / layer).string() + ".safetensors"));
+  } else if (options.given("--random")) {
+    study.random = random_of(options);
+  } else {
+    inputs = read_inputs(options);
+  }
+  const problem p{.scale = study.scale, .mask = study.mask};
+  for (given_input& input : inputs) {
+    expect_sound(input.tensors, p, study.allow_nan);
+    study.inputs.push_back(std::move(input.tensors));
+  }
+}
+
+}  // namespace
+
+int study_command(const words& given, std::ostream& out, std::ostream& errors) {
+  option_set options(usage, brief, notes);
+  declare(options);
+  if (!options.parse(given, out)) return 0;
+  options.expect_no_arguments();
+  study_options study = study_of(options);
+  const std::optional<std::string> folder = options.one("--out"), json = options.one("--json");
+  if (folder) check_report_directory(*folder);
+  if (json && !is_standard_output(json)) expect_writable_file(*json);
+  read_tensors(options, study);
+
+  const bool quiet = options.given("--quiet");
+  study_result result;
+  {
+    progress_bar bar(!quiet);
+    result = run_study(study, [&bar](double share_done) { bar.show(share_done); });
+  }
+  result.command = study_command_text(options, study);
+  if (folder) {
+    const held_signals while_writing;
+    const std::string warning = write_report(result, *folder);
+    if (!warning.empty()) errors << "deviate: " << one_line(warning) << std::endl;
+  }
+  if (json) write_text(*json, study_json(result), out);
+  if (!quiet && !is_standard_output(json)) out << study_table(result);
+  return 0;
+}
+
+}  // namespace deviate::tool
