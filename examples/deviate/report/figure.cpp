@@ -69,8 +69,8 @@ void fit_values(figure_axis& axis, std::vector<double> values) {
   std::sort(values.begin(), values.end());
   values.erase(std::unique(values.begin(), values.end()), values.end());
   widen(axis, values.front(), values.back(), std::max(1.1, std::pow(values.back() / values.front(), 0.06)));
-  // A label needs about a ninth of the width; the ends are labelled before what lies between.
-  const double gap = std::pow(axis.most / axis.least, 1.0 / 9);
+  // A label needs about a seventh of the width; the ends are labelled before what lies between.
+  const double gap = std::pow(axis.most / axis.least, 1.0 / 7);
   axis.ticks.clear();
   for (const double x : values) {
     const bool crowded = !axis.ticks.empty() && x < axis.ticks.back().at * gap;

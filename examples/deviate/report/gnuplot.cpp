@@ -105,8 +105,6 @@ std::string page_ready_svg(const std::string& svg, const figure& picture) {
   remove_between(text, "<title>", "</title>");  // a tooltip for each curve, and the program's name
   remove_between(text, " id=\"gnuplot_", "\"");
   for (const std::string quote : {"id='", "href='#"}) replace_all(text, quote + "gp", quote + picture.name + "-");
-  replace_all(text, " xmlns:xlink=\"http://www.w3.org/1999/xlink\"", "");
-  replace_all(text, "xlink:href", "href");
   text.erase(0, text.find("<svg"));
   const std::size_t body = text.find('>') + 1;
   text.insert(body, "\n<title>" + picture.title + "</title>");

@@ -11,8 +11,8 @@ namespace deviate::tool {
 namespace {
 
 // Lengths in pixels.
-constexpr double margin_left = 84, margin_right = 16, panel_height = 236, above_panel = 52, below_panel = 58;
-constexpr double title_height = 56, legend_row_height = 22, character_width = 7.6;
+constexpr double margin_left = 86, margin_right = 14, panel_height = 196, subtitle_line = 17, below_panel = 60;
+constexpr double title_height = 56, legend_row_height = 22, character_width = 8;
 
 struct style {
   const char* colour;  // of Okabe and Ito (2008), told apart under every common colour blindness
@@ -54,7 +54,7 @@ std::string quoted(std::string_view text) {
 // Looks of a curve, by `with`: "lines", "points" or "linespoints".
 std::string looks(const style& s, bool connected) {
   const std::string colour = std::string(" lc rgb '") + s.colour + "'";
-  const std::string point = " pt " + std::to_string(s.point) + " ps 0.75";
+  const std::string point = " pt " + std::to_string(s.point) + " ps 0.8";
   if (!connected) return "points" + colour + point + " lw 1.5";
   return "linespoints" + colour + " lw 1.8 dt " + s.dashes + point;
 }
@@ -65,7 +65,7 @@ class writer {
     const std::size_t panels = std::max<std::size_t>(picture.panels.size(), 1);
     columns_ = std::clamp<std::size_t>(picture.columns, 1, panels);
     const std::size_t rows = (panels + columns_ - 1) / columns_;
-    constexpr double panel_widths[] = {620, 400, 300, 270};
+    constexpr double panel_widths[] = {520, 330, 222, 200};
     panel_width_ = panel_widths[std::min<std::size_t>(columns_, 4) - 1];
     width_ = double(columns_) * (margin_left + panel_width_ + margin_right);
     std::size_t longest = 0;
@@ -75,12 +75,15 @@ class writer {
                                               std::max<std::size_t>(picture.recipes.size(), 1));
     const std::size_t legend_rows = (picture.recipes.size() + legend_columns_ - 1) / legend_columns_;
     head_ = title_height + legend_row_height * double(legend_rows);
-    height_ = head_ + double(rows) * (above_panel + panel_height + below_panel);
+    for (const figure_panel& p : picture.panels)
+      subtitle_lines_ = std::max(subtitle_lines_, lines_of(p.subtitle).size());
+    above_panel_ = 32 + subtitle_line * double(subtitle_lines_);
+    height_ = head_ + double(rows) * (above_panel_ + panel_height + below_panel);
   }
 
   std::string script() {
     text_ = "set terminal svg size " + number(width_) + "," + number(height_) +
-            " font 'sans-serif,13' noenhanced background rgb 'white'\nset encoding utf8\n";
+            " font 'sans-serif,14' noenhanced background rgb 'white'\nset encoding utf8\n";
     text_ += "set multiplot\nunset key\n";
     for (std::size_t i = 0; i < picture_.panels.size(); ++i) panel(i);
     heading();
@@ -104,6 +107,23 @@ class writer {
              number(1 - bottom / height_) + "\n";
   }
 
+  // What stands under a panel's title, in lines that fit it, broken after commas.
+  std::vector<std::string> lines_of(const std::string& words) const {
+    const std::size_t most = std::size_t(panel_width_ / 7.2);
+    std::vector<std::string> lines;
+    std::string rest = printable(words);
+    while (!rest.empty()) {
+      const std::size_t end = std::min(rest.find(", "), rest.size());
+      const std::string item = shortened(rest.substr(0, end), most);
+      rest.erase(0, end + 2);
+      if (!lines.empty() && width_of(lines.back()) + 2 + width_of(item) <= most)
+        lines.back() += ", " + item;
+      else
+        lines.push_back(item);
+    }
+    return lines;
+  }
+
   void axis(const char* name, const figure_axis& a) {
     const std::string n = name;
     text_ += (a.logarithmic ? "set logscale " : "unset logscale ") + n + "\n";
@@ -122,14 +142,14 @@ class writer {
   void panel(std::size_t i) {
     const figure_panel& p = picture_.panels[i];
     const double left = double(i % columns_) * (margin_left + panel_width_ + margin_right) + margin_left;
-    const double top = head_ + double(i / columns_) * (above_panel + panel_height + below_panel) + above_panel;
+    const double top = head_ + double(i / columns_) * (above_panel_ + panel_height + below_panel) + above_panel_;
     margins(left, left + panel_width_, top, top + panel_height);
     text_ += "unset label\nset border 3 lw 1\nset grid xtics ytics lc rgb '#DDDDDD' lt 1 lw 0.7\n";
-    const auto fits = [&](double size) { return std::size_t(panel_width_ / (size * 0.55)); };
-    label(shortened(printable(p.title), fits(14)), left, top - 32, 14, "#000000");
-    label(shortened(printable(p.subtitle), fits(11.5)), left, top - 14, 12, "#444444");
+    double line = top - 14 - subtitle_line * double(subtitle_lines_);
+    label(shortened(printable(p.title), std::size_t(panel_width_ / 8.3)), left, line, 15, "#000000");
+    for (const std::string& words : lines_of(p.subtitle)) label(words, left, line += subtitle_line, 13, "#444444");
     // gnuplot's own label moves with the width of the tick labels, up to the edge of the picture and beyond.
-    label(p.y.title, left - margin_left + 16, top + panel_height / 2, 13, "#000000", "center rotate by 90");
+    label(p.y.title, left - margin_left + 16, top + panel_height / 2, 14, "#000000", "center rotate by 90");
     axis("x", p.x);
     axis("y", p.y);
 
@@ -154,8 +174,8 @@ class writer {
     text_ += "unset label\nunset border\nunset tics\nunset grid\nunset xlabel\nunset logscale\n";
     margins(0, width_, 0, height_);
     text_ += "set xrange [0:" + number(width_) + "]\nset yrange [" + number(height_) + ":0]\n";
-    label(picture_.title, 12, 18, 17, "#000000");
-    label(picture_.subtitle, 12, 41, 13, "#444444");
+    label(picture_.title, 12, 18, 18, "#000000");
+    label(picture_.subtitle, 12, 41, 14, "#444444");
     std::string curves, data;
     for (std::size_t i = 0; i < picture_.recipes.size(); ++i) {
       const double x = 14 + double(i % legend_columns_) * legend_column_;
@@ -168,14 +188,14 @@ class writer {
       curves += (curves.empty() ? "plot " : ", \\\n  ") + block + " using 1:2 with lines lc rgb '" + s.colour +
                 "' lw 1.8 dt " + s.dashes + " notitle, " + block + " every ::1::1 using 1:2 with " + looks(s, false) +
                 " notitle";
-      label(shortened(printable(picture_.recipes[i]), most_in_legend), x + 45, y, 13, "#000000");
+      label(shortened(printable(picture_.recipes[i]), most_in_legend), x + 45, y, 14, "#000000");
     }
     text_ += data + (curves.empty() ? "plot " + number(2 * height_) + " notitle" : curves) + "\n";
   }
 
   const figure& picture_;
-  std::size_t columns_ = 1, legend_columns_ = 1;
-  double panel_width_ = 0, width_ = 0, height_ = 0, head_ = 0, legend_column_ = 0;
+  std::size_t columns_ = 1, legend_columns_ = 1, subtitle_lines_ = 1;
+  double panel_width_ = 0, width_ = 0, height_ = 0, head_ = 0, legend_column_ = 0, above_panel_ = 0;
   std::string text_;
 };
 

@@ -145,6 +145,12 @@ std::string ratio_text(double x) {
   return printed(x < 9.995 ? "%.2f" : x < 99.95 ? "%.1f" : "%.0f", x);
 }
 
+std::string percent(double share) {
+  if (!std::isfinite(share)) return "none";
+  if (share < 1 && share > 0.9995) return "> 99.9 %";
+  return printed("%.1f %%", 100 * share);
+}
+
 std::string bias_text(double bias, double half_width) {
   const double larger = std::max(std::fabs(bias), std::fabs(half_width));
   if (!std::isfinite(bias) || !std::isfinite(half_width) || larger == 0)

@@ -46,6 +46,9 @@ std::string three_digits(double x);
 /// \brief A ratio to baseline: "8.52", "0.30", "152", "1.5e+06".
 std::string ratio_text(double x);
 
+/// \brief A share of 1 in percent, "76.7 %"; what only rounds to 100 is "> 99.9 %", and a share of nothing is "none".
+std::string percent(double share);
+
 /// \brief A bias and the half width of its interval at the same power of ten, two digits of the half width shown:
 /// "(-1.234 ± 0.052)e-05".
 std::string bias_text(double bias, double half_width);
