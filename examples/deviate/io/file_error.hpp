@@ -26,7 +26,9 @@ inline std::string one_line(std::string_view text) {
 /// \brief A word taken from a file, in quotes and cut short, for a message.
 inline std::string in_quotes(std::string_view text) {
   constexpr std::size_t longest = 60;
-  return text.size() <= longest ? "'" + std::string(text) + "'" : "'" + std::string(text.substr(0, longest)) + "…'";
+  std::string word(1, '\'');
+  word += text.substr(0, longest);
+  return word += text.size() > longest ? "…'" : "'";
 }
 
 /// \brief A file that cannot be read or written, in one line: its name, the problem, and what is allowed.
