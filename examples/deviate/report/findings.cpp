@@ -103,7 +103,7 @@ std::string bias_finding(const study_result& study) {
          "independent. "
          "The most one-sided is " +
          setting(*strongest) + ": outputs are too " + (d.bias > 0 ? "large" : "small") + " by " +
-         three_digits(std::fabs(d.bias)) + " in the mean, " + percent(one_sided(*strongest)) + " of the RMSE.";
+         three_digits(std::fabs(d.bias)) + " in the mean, " + percent_text(one_sided(*strongest)) + " of the RMSE.";
 }
 
 std::string ulp_finding(const study_result& study) {
@@ -118,7 +118,7 @@ std::string ulp_finding(const study_result& study) {
       if (total > 0) within += share_within_one_ulp(row->deviation) * total;
       elements += total;
     }
-    shares.push_back(printable(recipe) + " " + percent(within / elements));
+    shares.push_back(printable(recipe) + " " + percent_text(within / elements));
   }
   return "Output precision: in " + std::to_string(all_within) + " of " + std::to_string(study.rows.size()) +
          " rows every element lies within one ulp of golden, the spacing of the row's own format. Share of elements "

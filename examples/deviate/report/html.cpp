@@ -122,7 +122,7 @@ std::string overview(const study_result& study) {
       text += data_cell(recipe, true) + data_cell(three_digits(largest));
       text += data_cell(range_text(rows, &study_row::ratio_max_abs));
       text += data_cell(range_text(rows, &study_row::ratio_relative_l2));
-      text += data_cell(percent(within / elements));
+      text += data_cell(percent_text(within / elements));
       text += data_cell(count_of(rows, [](const study_row& r) { return r.deviation.is_biased(); }));
       text += data_cell(count_of(rows, [](const study_row& r) {
         return nan_count(r.deviation) + r.deviation.infinity_mismatches + r.deviation.infinities_equal > 0;

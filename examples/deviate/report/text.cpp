@@ -145,7 +145,7 @@ std::string ratio_text(double x) {
   return printed(x < 9.995 ? "%.2f" : x < 99.95 ? "%.1f" : "%.0f", x);
 }
 
-std::string percent(double share) {
+std::string percent_text(double share) {
   if (!std::isfinite(share)) return "none";
   if (share < 1 && share > 0.9995) return "> 99.9 %";
   return printed("%.1f %%", 100 * share);

@@ -47,7 +47,7 @@ std::string three_digits(double x);
 std::string ratio_text(double x);
 
 /// \brief A share of 1 in percent, "76.7 %"; what only rounds to 100 is "> 99.9 %", and a share of nothing is "none".
-std::string percent(double share);
+std::string percent_text(double share);
 
 /// \brief A bias and the half width of its interval at the same power of ten, two digits of the half width shown:
 /// "(-1.234 ± 0.052)e-05".
