@@ -178,7 +178,7 @@ std::optional<element_type> type_of(std::string_view dtype) {
 
 void check_entry(const std::string& name, const safetensors_entry& entry, std::uint64_t data_bytes,
                  const std::string& file) {
-  const std::string range = "[" + std::to_string(entry.begin) + ", " + std::to_string(entry.end) + "]";
+  const std::string range = std::string("[") + std::to_string(entry.begin) + ", " + std::to_string(entry.end) + "]";
   if (entry.begin > entry.end || entry.end > data_bytes) {
     throw file_error(file, "tensor " + in_quotes(name) + " has data_offsets " + range +
                                "; allowed are increasing ones up to " + std::to_string(data_bytes) +
