@@ -131,6 +131,21 @@ TEST_CASE("sums of doubles to odd next to overflow and next to zero") {
   tally.expect(1000000);
 }
 
+TEST_CASE("a sum to odd whose 2Sum overflows on the way") {
+  odd_judge judge;
+  oracle::tally tally("+");
+  constexpr double largest = std::numeric_limits<double>::max();
+  oracle::words random(2017);
+  for (int i = 0; i < 20000; ++i) {
+    const double a = std::ldexp(double(random.next() >> 11 | std::uint64_t(1) << 52), int(random.between(900, 970)));
+    for (double b : {-largest, -std::nextafter(largest, 0.0)}) {
+      tally.compare(dv::detail::add_to_odd(a, b), judge.apply(operation::add, a, b), a, b);
+      tally.compare(dv::detail::add_to_odd(b, a), judge.apply(operation::add, b, a), b, a);
+    }
+  }
+  tally.expect(80000);
+}
+
 TEST_CASE("packs of sums to odd have the bits of plain sums") {
   oracle::operands pairs(dv::binary64, dv::binary64, dv::binary64, 5);
   oracle::tally tally("+ in lanes");

@@ -237,37 +237,48 @@ class operands {
 
   /// \brief Random, cancelling, near midpoints, far apart, subnormal, about to overflow or to underflow.
   std::pair<double, double> next(operation op) {
+    // Each draw is a statement of its own: the order of arguments differs between compilers, these inputs do not.
     const double a = first();
     if (std::isnan(a) || std::isinf(a) || a == 0) return {a, any(b_)};
     const long exponent = std::ilogb(a);
-    switch (random_.next() % 8) {
-      case 0: return {a, any(b_)};
-      case 1:  // cancellation
-        return {a, number(b_, exponent + random_.between(-1, 1), random_.next())};
-      case 2:  // the second operand decides a tie, or just does not
-        return {a, number(b_, exponent - result_.precision + random_.between(-3, 3), pattern())};
-      case 3:  // far apart
-        return {a, number(b_, exponent - random_.between(result_.precision, 3 * result_.precision + 60), pattern())};
-      case 4: return {edge(a_), edge(b_)};
-      default:;
+    const auto way = random_.next() % 8;
+    if (way == 0) return {a, any(b_)};
+    if (way == 1) {  // cancellation
+      const long near = exponent + random_.between(-1, 1);
+      return {a, number(b_, near, random_.next())};
+    }
+    if (way == 2) {  // the second operand decides a tie, or just does not
+      const long below = exponent - result_.precision + random_.between(-3, 3);
+      return {a, number(b_, below, pattern())};
+    }
+    if (way == 3) {  // far apart
+      const long far = exponent - random_.between(result_.precision, 3 * result_.precision + 60);
+      return {a, number(b_, far, pattern())};
+    }
+    if (way == 4) {
+      const double one_end = edge(a_);
+      return {one_end, edge(b_)};
     }
     // The result lands where the format of the result ends, above or below, or on its exponent 0.
     const long aims[] = {result_.max_exponent, result_.min_exponent, result_.quantum_exponent, 0};
-    const long target = aims[random_.next() % 4] + random_.between(-3, 3);
+    const long aim = aims[random_.next() % 4];
+    const long target = aim + random_.between(-3, 3);
     if (op == operation::multiply) return {a, number(b_, target - exponent, random_.next())};
     if (op == operation::divide) return {a, number(b_, exponent - target, random_.next())};
-    const double near_end = number(a_, target + random_.between(-1, 1), pattern());
-    return {near_end, number(b_, target - random_.between(-1, result_.precision + 2), pattern())};
+    const long top = target + random_.between(-1, 1);
+    const double near_end = number(a_, top, pattern());
+    const long other = target - random_.between(-1, result_.precision + 2);
+    return {near_end, number(b_, other, pattern())};
   }
 
  private:
   double first() {
-    switch (random_.next() % 4) {
-      case 0: return any(a_);
-      case 1: return number(a_, random_.between(result_.quantum_exponent, result_.max_exponent), pattern());
-      case 2: return number(a_, random_.between(-8, 8), pattern());
-      default: return number(a_, random_.between(a_.quantum_exponent, a_.max_exponent), random_.next());
-    }
+    const auto way = random_.next() % 4;
+    if (way == 0) return any(a_);
+    const long exponent = way == 1   ? random_.between(result_.quantum_exponent, result_.max_exponent)
+                          : way == 2 ? random_.between(-8, 8)
+                                     : random_.between(a_.quantum_exponent, a_.max_exponent);
+    return number(a_, exponent, way == 3 ? random_.next() : pattern());
   }
   double any(const limits& of) { return inside(of, decoded(of, random_.next())); }
   double edge(const limits& of) {

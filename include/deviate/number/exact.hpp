@@ -37,14 +37,17 @@ DEVIATE_HD double scale_to_odd(double x, int n) {
   return to_odd(y, x - std::ldexp(y, -n));
 }
 
-/// a + b to odd, for any lanes of double. TwoSum (Knuth) gives the exact error.
+/// a + b to odd, for any lanes of double. Fast2Sum (Dekker) with the larger operand first gives the exact error. 2Sum,
+/// which needs no order, can overflow on the way to a finite sum: −max + 2^1022·1.9 (S. Boldo, S. Graillat and J.-M.
+/// Muller, "On the robustness of the 2Sum and Fast2Sum algorithms", 2017).
 template <class L>
 DEVIATE_HD L add_to_odd(const L& a, const L& b) {
   using B = lanes<std::uint64_t, lane_width<L>>;
   const L zero = broadcast<L>(0.0), top = broadcast<L>(largest_double);
+  const B magnitude = broadcast<B>(~std::uint64_t(0) >> 1);
+  const auto swapped = from_bits(bits(a) & magnitude) < from_bits(bits(b) & magnitude);
   const L s = a + b;
-  const L t = s - a;
-  const L error = (a - (s - t)) + (b - t);
+  const L error = select(swapped, a, b) - (s - select(swapped, b, a));
   const B u = bits(s), one = broadcast<B>(1);
   const auto finite = (s <= top) & (s >= -top);
   const auto even = (u & one) == broadcast<B>(0);
