@@ -69,8 +69,9 @@ DEVIATE_HD L exp2(const L& x) {
 
 /// \brief 2^x, rounded to odd: for a second rounding, to a format of at most 51 bits.
 /// \tparam L lanes of double: `double` or `pack<double, W>`
-/// \return as exp2, but an inexact result is the neighbour of 2^x, above or below, whose last bit is one. Rounded once
-///   more, to FP32, it is correct for every float x (held by tests/math/exp.cpp over all 2^32).
+/// \return as exp2, but where the two parts that the algorithm ends with do not add up to a double, the neighbour of
+///   their sum, above or below, whose last bit is one. Rounded once more, to FP32, the result is correct for every
+///   float x (held by tests/math/exp.cpp over all 2^32).
 ///
 /// Reference: S. Boldo and G. Melquiond, Emulation of FMA and correctly rounded sums (2008), for rounding to odd.
 template <detail::lanes_over<double> L>

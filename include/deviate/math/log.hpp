@@ -9,7 +9,6 @@
 #include <deviate/config.hpp>
 #include <deviate/math/detail/lane_arithmetic.hpp>
 #include <deviate/math/detail/own_function.hpp>
-#include <deviate/number/exact.hpp>
 #include <deviate/number/lanes.hpp>
 
 #include <cstdint>
@@ -109,14 +108,15 @@ DEVIATE_HD L log(const L& x) {
 
 /// \brief The natural logarithm of x, rounded to odd: for a second rounding, to a format of at most 51 bits.
 /// \tparam L lanes of double: `double` or `pack<double, W>`
-/// \return as log, but an inexact result is the neighbour of log x, above or below, whose last bit is one. Rounded once
-///   more, to FP32, it is correct for every float x (held by tests/math/log.cpp over all 2^32).
+/// \return as log, but where the two parts that the algorithm ends with do not add up to a double, the neighbour of
+///   their sum, above or below, whose last bit is one. Rounded once more, to FP32, the result is correct for every
+///   float x (held by tests/math/log.cpp over all 2^32).
 ///
 /// Reference: S. Boldo and G. Melquiond, Emulation of FMA and correctly rounded sums (2008), for rounding to odd.
 template <detail::lanes_over<double> L>
 DEVIATE_HD L log_to_odd(const L& x) {
   const auto logarithm = detail::log_unrounded(x);
-  return detail::log_of_special(x, deviate::detail::add_to_odd(logarithm.high, logarithm.low));
+  return detail::log_of_special(x, detail::sum_to_odd(logarithm.high, logarithm.low));
 }
 
 /// \brief The natural logarithm for lanes of float: computed in double, to odd, and rounded once.

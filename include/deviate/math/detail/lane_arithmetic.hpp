@@ -52,6 +52,21 @@ DEVIATE_HD L horner(const L& x, double c0, Cs... more) {
   return broadcast<L>(c0) + product(x, horner(x, more...));
 }
 
+/// \brief high + low rounded to odd, for finite |high| ≥ |low|: a second rounding, to at most 51 bits, then gives what
+/// one rounding gives.
+///
+/// Fast2Sum (T. J. Dekker, 1971) gives the error; an even significand moves by one towards it. Elsewhere unspecified.
+template <lanes_over<double> L>
+DEVIATE_HD L sum_to_odd(const L& high, const L& low) {
+  const L nearest = high + low;
+  const L error = low - (nearest - high);
+  const auto u = bits(nearest);
+  const auto even = ~u & broadcast_bits<L>(1);
+  const auto opposite = (bits(error) ^ u) >> 63;
+  const auto step = even - ((even & opposite) << 1);
+  return from_bits(u + select(error == broadcast<L>(0.0), broadcast_bits<L>(0), step));
+}
+
 /// \brief The quiet NaN with a positive sign and no payload where x is NaN, else y.
 ///
 /// Which NaN an operation returns differs between machines; a chosen one keeps the bits equal.

@@ -5,7 +5,6 @@
 
 #include <deviate/config.hpp>
 #include <deviate/math/detail/lane_arithmetic.hpp>
-#include <deviate/number/exact.hpp>
 #include <deviate/number/lanes.hpp>
 
 #include <cstdint>
@@ -33,7 +32,7 @@ DEVIATE_HD L round_to_nearest(const unrounded_power<L, Bits>& power) {
 /// \brief The power, rounded to odd: a second rounding, to at most 51 bits, then gives what one rounding gives.
 template <class L, class Bits>
 DEVIATE_HD L round_to_odd(const unrounded_power<L, Bits>& power) {
-  return from_bits(bits(deviate::detail::add_to_odd(power.sum, power.rest)) + power.exponent);
+  return from_bits(bits(sum_to_odd(power.sum, power.rest)) + power.exponent);
 }
 
 /// \brief e^(r + c)·2^n for |r| ≤ ln 2 / 2 and |c| ≤ ulp(r)/2.
