@@ -92,17 +92,23 @@ class rounding_site {
   using traits = scalar_traits<S>;
 
  public:
-  using scalar_type = S;
-  using rounder_type = typename traits::rounder;
+  using scalar_type = S;                          ///< scalar of the results
+  using rounder_type = typename traits::rounder;  ///< what it rounds with: empty but for run-time formats
 
   rounding_site() = default;
+  /// \brief A site that rounds with r; only run-time formats need one.
   DEVIATE_HD explicit constexpr rounding_site(const rounder_type& r) : rounder_(r) {}
 
   // clang-format off
+  /// \name Correctly rounded operations
+  /// @{
+
+  /// \brief The exact result, rounded once, lane by lane.
   template <class A, class B, int W> DEVIATE_HD fragment<S, W> add(const fragment<A, W>& a, const fragment<B, W>& b) const { return binary<detail::add_operation>(a, b); }
   template <class A, class B, int W> DEVIATE_HD fragment<S, W> subtract(const fragment<A, W>& a, const fragment<B, W>& b) const { return binary<detail::subtract_operation>(a, b); }
   template <class A, class B, int W> DEVIATE_HD fragment<S, W> multiply(const fragment<A, W>& a, const fragment<B, W>& b) const { return binary<detail::multiply_operation>(a, b); }
   template <class A, class B, int W> DEVIATE_HD fragment<S, W> divide(const fragment<A, W>& a, const fragment<B, W>& b) const { return binary<detail::divide_operation>(a, b); }
+  /// @}
   // clang-format on
 
   /// \brief x, rounded once to the site's scalar.
@@ -136,6 +142,7 @@ class rounding_site {
           rounder_.from_odd(per_lane([](double v) { return detail::sqrt_to_odd(v); }, convert_lanes<double>(x.value)))};
   }
 
+  /// \brief What it rounds with.
   DEVIATE_HD const rounder_type& rounder() const { return rounder_; }
 
  protected:
@@ -203,6 +210,8 @@ DEVIATE_HD fragment<emulated<F>, 1> as_fragment(const emulated<F>& x) {
 // clang-format off
 /// \name Operators of emulated numbers: correctly rounded, to nearest even
 /// @{
+
+/// \brief The exact result, rounded once.
 template <format F> DEVIATE_HD emulated<F> operator+(const emulated<F>& a, const emulated<F>& b) { return detail::emulated_result(rounding_site<emulated<F>>{}.add(detail::as_fragment(a), detail::as_fragment(b))); }
 template <format F> DEVIATE_HD emulated<F> operator-(const emulated<F>& a, const emulated<F>& b) { return detail::emulated_result(rounding_site<emulated<F>>{}.subtract(detail::as_fragment(a), detail::as_fragment(b))); }
 template <format F> DEVIATE_HD emulated<F> operator*(const emulated<F>& a, const emulated<F>& b) { return detail::emulated_result(rounding_site<emulated<F>>{}.multiply(detail::as_fragment(a), detail::as_fragment(b))); }

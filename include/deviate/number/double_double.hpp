@@ -86,7 +86,9 @@ class double_double {
     return finish(p.hi, p.hi, p.lo);
   }
 
+  /// \brief The nearest double: the upper part.
   DEVIATE_HD constexpr double hi() const { return hi_; }
+  /// \brief The lower part: at most half a last place of the upper one.
   DEVIATE_HD constexpr double lo() const { return lo_; }
 
   /// \brief The nearest double.
@@ -106,6 +108,7 @@ class double_double {
     const two v = fast_two_sum(s.hi, s.lo + t.hi);
     return finish(s.hi, v.hi, t.lo + v.lo);
   }
+  /// \brief As the sum of x and −y.
   friend DEVIATE_HD double_double operator-(const double_double& x, const double_double& y) { return x + -y; }
 
   /// \brief Error at most 5u². JMP algorithm 12, DWTimesDW3.
@@ -135,14 +138,23 @@ class double_double {
   }
 
   // clang-format off
+  /// \brief −x, exact.
   friend DEVIATE_HD double_double operator-(const double_double& x) { return from_parts(-x.hi_, -x.lo_); }
+  /// \brief x itself.
   friend DEVIATE_HD double_double operator+(const double_double& x) { return x; }
+  /// \name Assignments
+  /// @{
+
+  /// \brief The operation, into x.
   friend DEVIATE_HD double_double& operator+=(double_double& x, const double_double& y) { return x = x + y; }
   friend DEVIATE_HD double_double& operator-=(double_double& x, const double_double& y) { return x = x - y; }
   friend DEVIATE_HD double_double& operator*=(double_double& x, const double_double& y) { return x = x * y; }
   friend DEVIATE_HD double_double& operator/=(double_double& x, const double_double& y) { return x = x / y; }
-  /// \name Comparisons, exact; false with NaN, != true
+  /// @}
+  /// \name Comparisons
   /// @{
+
+  /// \brief Exact; false with NaN, but for !=.
   friend DEVIATE_HD bool operator==(const double_double& x, const double_double& y) { return x.hi_ == y.hi_ && x.lo_ == y.lo_; }
   friend DEVIATE_HD bool operator!=(const double_double& x, const double_double& y) { return !(x == y); }
   friend DEVIATE_HD bool operator<(const double_double& x, const double_double& y) { return x.hi_ < y.hi_ || (x.hi_ == y.hi_ && x.lo_ < y.lo_); }
@@ -150,10 +162,15 @@ class double_double {
   friend DEVIATE_HD bool operator<=(const double_double& x, const double_double& y) { return x.hi_ < y.hi_ || (x.hi_ == y.hi_ && x.lo_ <= y.lo_); }
   friend DEVIATE_HD bool operator>=(const double_double& x, const double_double& y) { return y <= x; }
   /// @}
+  /// \name Classes
+  /// @{
+
+  /// \brief As for double.
   friend DEVIATE_HD bool isfinite(const double_double& x) { return detail::is_finite(x.hi_); }
   friend DEVIATE_HD bool isnan(const double_double& x) { return x.hi_ != x.hi_; }
   friend DEVIATE_HD bool isinf(const double_double& x) { return !isfinite(x) && !isnan(x); }
   friend DEVIATE_HD bool signbit(const double_double& x) { return bits(x.hi_) >> 63 != 0; }
+  /// @}
   /// \brief |x|, exact; +0 for −0.
   friend DEVIATE_HD double_double abs(const double_double& x) { return signbit(x) ? -x : x; }
   // clang-format on
@@ -212,6 +229,7 @@ class double_double {
 };
 
 /// \brief The decimal text of x, as `printf` writes a double with "%.*e": scientific, with `digits` significant digits.
+/// \param x the number
 /// \param digits 33 tell any two numbers of 106 bits apart
 /// \pre 1 ≤ digits ≤ 1000
 /// \return correctly rounded, ties to even, if the C library's `printf` writes exact decimals (glibc does); "nan",
@@ -260,7 +278,7 @@ inline std::string to_string(const double_double& x, int digits = 33) {
   return result + text.data();
 }
 
-/// \brief Writes `to_string(x)`. Needs <ostream> where it is called.
+/// \brief Writes `to_string(x)`. Needs `<ostream>` where it is called.
 template <class Traits>
 std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out, const double_double& x) {
   return out << to_string(x).c_str();

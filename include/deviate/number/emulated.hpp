@@ -24,12 +24,14 @@ class emulated {
                 "an emulated format has 2 to 11 exponent bits and 1 to 25 fraction bits");
 
  public:
-  static constexpr format number_format = F;
+  static constexpr format number_format = F;  ///< the format
   /// \brief float where it holds every number of F, else double.
   using carrier_type = std::conditional_t<F.subset_of(binary32), float, double>;
 
   emulated() = default;
+  /// \brief From float, in one rounding.
   DEVIATE_HD explicit emulated(float x) : value_(carrier_type(rounded(x))) {}
+  /// \brief From double, in one rounding.
   DEVIATE_HD explicit emulated(double x) : value_(carrier_type(round_to<F>(x))) {}
   /// \brief From an integer of at most 64 bits, in one rounding.
   template <std::integral I>
@@ -44,18 +46,28 @@ class emulated {
     r.value_ = member;
     return r;
   }
+  /// \brief The value, exactly, in the carrier.
   DEVIATE_HD carrier_type carrier() const { return value_; }
+  /// \brief The value, rounded to float where the carrier is double.
   DEVIATE_HD explicit operator float() const { return float(value_); }
+  /// \brief The value, exactly.
   DEVIATE_HD explicit operator double() const { return double(value_); }
 
   // clang-format off
+  /// \name Comparisons
+  /// @{
+
+  /// \brief The carriers' comparison: the zeros are equal, NaN is unordered.
   friend DEVIATE_HD bool operator==(const emulated& a, const emulated& b) { return a.value_ == b.value_; }
   friend DEVIATE_HD bool operator!=(const emulated& a, const emulated& b) { return a.value_ != b.value_; }
   friend DEVIATE_HD bool operator<(const emulated& a, const emulated& b) { return a.value_ < b.value_; }
   friend DEVIATE_HD bool operator>(const emulated& a, const emulated& b) { return a.value_ > b.value_; }
   friend DEVIATE_HD bool operator<=(const emulated& a, const emulated& b) { return a.value_ <= b.value_; }
   friend DEVIATE_HD bool operator>=(const emulated& a, const emulated& b) { return a.value_ >= b.value_; }
+  /// @}
+  /// \brief The number with the other sign, exactly; NaN stays as it is.
   friend DEVIATE_HD emulated operator-(const emulated& a) { return from_carrier(select(a.value_ != a.value_, a.value_, -a.value_)); }
+  /// \brief The number itself.
   friend DEVIATE_HD emulated operator+(const emulated& a) { return a; }
   // clang-format on
 

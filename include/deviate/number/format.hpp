@@ -35,12 +35,13 @@ enum class subnormal_rule : std::uint8_t {
 /// `max_exponent`. Rounding is to nearest, ties to even.
 /// \pre 2 ≤ exponent_bits ≤ 11, 1 ≤ fraction_bits ≤ 52
 struct format {
-  int exponent_bits = 8;
-  int fraction_bits = 23;
-  special_values specials = special_values::ieee;
-  overflow_rule overflow = overflow_rule::infinity;
-  subnormal_rule subnormals = subnormal_rule::gradual;
+  int exponent_bits = 8;                             ///< width of the exponent field: 2 to 11
+  int fraction_bits = 23;                            ///< width of the fraction field, without the hidden bit: 1 to 52
+  special_values specials = special_values::ieee;    ///< which codes are not finite numbers
+  overflow_rule overflow = overflow_rule::infinity;  ///< what lies beyond the largest number
+  subnormal_rule subnormals = subnormal_rule::gradual;  ///< what lies below the smallest normal number
 
+  /// \brief Equal in every field: the same numbers may be described by different formats.
   friend constexpr bool operator==(const format&, const format&) = default;
 
   /// \brief Significand bits, the hidden one included: p in the literature.
@@ -72,6 +73,7 @@ struct format {
   constexpr double epsilon() const { return scaled(1, -fraction_bits); }
   /// \brief Width of a code in bits: sign, exponent, fraction.
   constexpr int width() const { return 1 + exponent_bits + fraction_bits; }
+  /// \brief True if infinity is a number of the format.
   constexpr bool has_infinity() const { return specials == special_values::ieee; }
 
   /// \brief True if every number of this format is a number of `other`.
@@ -92,8 +94,8 @@ struct format {
 };
 
 /// \brief IEEE binary32 and binary64 as formats.
-inline constexpr format binary32{8, 23};
-inline constexpr format binary64{11, 52};
+inline constexpr format binary32{8, 23};   ///< float
+inline constexpr format binary64{11, 52};  ///< double
 
 /// \brief True if `+ − × ÷ √` computed in `working` and rounded again to `target` equal one rounding of the exact
 /// result.

@@ -17,28 +17,33 @@ namespace deviate {
 /// \brief Lanes of C: `C` for W = 1, `pack<C, W>` for more.
 template <class C, int W>
 struct lanes_of {
-  using type = pack<C, W>;
+  using type = pack<C, W>;  ///< the lane type
 };
+/// \brief One lane is the plain value.
 template <class C>
 struct lanes_of<C, 1> {
-  using type = C;
+  using type = C;  ///< the lane type
 };
+/// \brief The type of W lanes of C.
 template <class C, int W>
 using lanes = typename lanes_of<C, W>::type;
 
 /// \brief Element type and number of lanes of a lane type.
 template <class L>
 struct lane_traits {
-  using value_type = L;
-  static constexpr int width = 1;
+  using value_type = L;            ///< element type
+  static constexpr int width = 1;  ///< number of lanes
 };
+/// \brief Of a pack.
 template <class T, int W>
 struct lane_traits<pack<T, W>> {
-  using value_type = T;
-  static constexpr int width = W;
+  using value_type = T;            ///< element type
+  static constexpr int width = W;  ///< number of lanes
 };
+/// \brief Element type of lanes.
 template <class L>
 using lane_value = typename lane_traits<L>::value_type;
+/// \brief Number of lanes.
 template <class L>
 inline constexpr int lane_width = lane_traits<L>::width;
 
@@ -64,6 +69,7 @@ template <class T>
 DEVIATE_HD T select(bool mask, const T& a, const T& b) {
   return mask ? a : b;
 }
+/// \copybrief select(bool, const T&, const T&)
 template <class I, class T, int W>
 DEVIATE_HD pack<T, W> select(const pack<I, W>& mask, const pack<T, W>& a, const pack<T, W>& b) {
   static_assert(sizeof(I) == sizeof(T));
@@ -74,6 +80,7 @@ DEVIATE_HD pack<T, W> select(const pack<I, W>& mask, const pack<T, W>& a, const 
 
 /// \brief True if any lane of the mask is set.
 DEVIATE_HD bool any(bool mask) { return mask; }
+/// \copybrief any(bool)
 template <class I, int W>
 DEVIATE_HD bool any(const pack<I, W>& mask) {
   I all = 0;
@@ -83,10 +90,10 @@ DEVIATE_HD bool any(const pack<I, W>& mask) {
 
 /// \brief The bits of a floating-point value, as an unsigned integer of its size.
 template <class C>
-  requires std::is_floating_point_v<C>
-DEVIATE_HD constexpr detail::same_size_unsigned<C> bits(C x) {
+requires std::is_floating_point_v<C> DEVIATE_HD constexpr detail::same_size_unsigned<C> bits(C x) {
   return std::bit_cast<detail::same_size_unsigned<C>>(x);
 }
+/// \brief The bits of every lane.
 template <class C, int W>
 DEVIATE_HD pack<detail::same_size_unsigned<C>, W> bits(const pack<C, W>& x) {
   return std::bit_cast<pack<detail::same_size_unsigned<C>, W>>(x);
@@ -94,11 +101,14 @@ DEVIATE_HD pack<detail::same_size_unsigned<C>, W> bits(const pack<C, W>& x) {
 
 /// \brief The floating-point value with these bits.
 DEVIATE_HD constexpr float from_bits(std::uint32_t u) { return std::bit_cast<float>(u); }
+/// \copybrief from_bits(std::uint32_t)
 DEVIATE_HD constexpr double from_bits(std::uint64_t u) { return std::bit_cast<double>(u); }
+/// \brief The lanes with these bits.
 template <int W>
 DEVIATE_HD pack<float, W> from_bits(const pack<std::uint32_t, W>& u) {
   return std::bit_cast<pack<float, W>>(u);
 }
+/// \brief The lanes with these bits.
 template <int W>
 DEVIATE_HD pack<double, W> from_bits(const pack<std::uint64_t, W>& u) {
   return std::bit_cast<pack<double, W>>(u);

@@ -22,12 +22,12 @@ inline constexpr format fp8_e4m3_format{4, 3, special_values::nan_only, overflow
 inline constexpr format fp8_e4m3_saturating_format{4, 3, special_values::nan_only, overflow_rule::saturate};
 /// @}
 
-using bf16 = emulated<bf16_format>;
-using fp16 = emulated<fp16_format>;
-using tf32 = emulated<tf32_format>;
-using fp8_e5m2 = emulated<fp8_e5m2_format>;
-using fp8_e4m3 = emulated<fp8_e4m3_format>;
-using fp8_e4m3_saturating = emulated<fp8_e4m3_saturating_format>;
+using bf16 = emulated<bf16_format>;                                ///< bfloat16
+using fp16 = emulated<fp16_format>;                                ///< IEEE binary16
+using tf32 = emulated<tf32_format>;                                ///< TF32: bf16's range, fp16's precision
+using fp8_e5m2 = emulated<fp8_e5m2_format>;                        ///< OCP E5M2
+using fp8_e4m3 = emulated<fp8_e4m3_format>;                        ///< OCP E4M3, overflow to NaN
+using fp8_e4m3_saturating = emulated<fp8_e4m3_saturating_format>;  ///< OCP E4M3, saturating
 
 /// \brief Any IEEE-style format: E exponent bits, M fraction bits.
 template <int E, int M>

@@ -20,8 +20,9 @@ struct pack;
 namespace detail {
 
 template <class T, int W>
-inline constexpr int native_lanes =
-    W * int(sizeof(T)) < DEVIATE_NATIVE_VECTOR_BYTES ? W : DEVIATE_NATIVE_VECTOR_BYTES / int(sizeof(T));
+inline constexpr int native_lanes = W* int(sizeof(T)) < DEVIATE_NATIVE_VECTOR_BYTES
+                                        ? W
+                                        : DEVIATE_NATIVE_VECTOR_BYTES / int(sizeof(T));
 
 template <class T, int N>
 struct native_vector {
@@ -40,12 +41,12 @@ struct native_vector<T, 1> {
 template <class T, int W>
 struct pack {
   static_assert(W > 1 && (W & (W - 1)) == 0, "a pack has a power of two of lanes; one lane is a plain value");
-  static constexpr int part_lanes = detail::native_lanes<T, W>;  ///< lanes in one hardware vector
-  static constexpr int parts = W / part_lanes;                   ///< hardware vectors
-  using value_type = T;
-  using part_type = typename detail::native_vector<T, part_lanes>::type;
+  static constexpr int part_lanes = detail::native_lanes<T, W>;           ///< lanes in one hardware vector
+  static constexpr int parts = W / part_lanes;                            ///< hardware vectors
+  using value_type = T;                                                   ///< element type
+  using part_type = typename detail::native_vector<T, part_lanes>::type;  ///< one hardware vector
 
-  part_type part[parts];
+  part_type part[parts];  ///< the lanes, in order
 
   /// \brief Reads one lane; for the ends of algorithms, not for inner loops.
   T operator[](int lane) const {
@@ -54,7 +55,9 @@ struct pack {
     return value;
   }
   /// \brief Writes one lane.
-  void set(int lane, T value) { std::memcpy(reinterpret_cast<char*>(part) + std::size_t(lane) * sizeof(T), &value, sizeof(T)); }
+  void set(int lane, T value) {
+    std::memcpy(reinterpret_cast<char*>(part) + std::size_t(lane) * sizeof(T), &value, sizeof(T));
+  }
 };
 
 namespace detail {
@@ -80,6 +83,10 @@ using same_size_unsigned = std::conditional_t<sizeof(T) == 4, std::uint32_t, std
 }  // namespace detail
 
 // clang-format off
+/// \name Arithmetic and bits, lane by lane
+/// @{
+
+/// \brief The operation of T in every lane; `!` and `~` alike complement bits.
 template <class T, int W> DEVIATE_HD pack<T, W> operator+(const pack<T, W>& a, const pack<T, W>& b) { return detail::map<pack<T, W>>(a, b, [](auto x, auto y) DEVIATE_HD_LAMBDA { return x + y; }); }
 template <class T, int W> DEVIATE_HD pack<T, W> operator-(const pack<T, W>& a, const pack<T, W>& b) { return detail::map<pack<T, W>>(a, b, [](auto x, auto y) DEVIATE_HD_LAMBDA { return x - y; }); }
 template <class T, int W> DEVIATE_HD pack<T, W> operator*(const pack<T, W>& a, const pack<T, W>& b) { return detail::map<pack<T, W>>(a, b, [](auto x, auto y) DEVIATE_HD_LAMBDA { return x * y; }); }
@@ -92,14 +99,21 @@ template <class T, int W> DEVIATE_HD pack<T, W> operator!(const pack<T, W>& a) {
 template <class T, int W> DEVIATE_HD pack<T, W> operator-(const pack<T, W>& a) { return detail::map<pack<T, W>>(a, [](auto x) DEVIATE_HD_LAMBDA { return -x; }); }
 template <class T, int W> DEVIATE_HD pack<T, W> operator>>(const pack<T, W>& a, int n) { return detail::map<pack<T, W>>(a, [n](auto x) DEVIATE_HD_LAMBDA { return x >> n; }); }
 template <class T, int W> DEVIATE_HD pack<T, W> operator<<(const pack<T, W>& a, int n) { return detail::map<pack<T, W>>(a, [n](auto x) DEVIATE_HD_LAMBDA { return x << n; }); }
+/// @}
 
+/// \brief Result of a comparison: integers of T's size, all bits set where it holds.
 template <class T, int W> using pack_mask = pack<detail::same_size_integer<T>, W>;
+/// \name Comparisons, lane by lane
+/// @{
+
+/// \brief The comparison of T in every lane: false with NaN, but for `!=`.
 template <class T, int W> DEVIATE_HD pack_mask<T, W> operator<(const pack<T, W>& a, const pack<T, W>& b) { return detail::map<pack_mask<T, W>>(a, b, [](auto x, auto y) DEVIATE_HD_LAMBDA { return x < y; }); }
 template <class T, int W> DEVIATE_HD pack_mask<T, W> operator>(const pack<T, W>& a, const pack<T, W>& b) { return b < a; }
 template <class T, int W> DEVIATE_HD pack_mask<T, W> operator<=(const pack<T, W>& a, const pack<T, W>& b) { return detail::map<pack_mask<T, W>>(a, b, [](auto x, auto y) DEVIATE_HD_LAMBDA { return x <= y; }); }
 template <class T, int W> DEVIATE_HD pack_mask<T, W> operator>=(const pack<T, W>& a, const pack<T, W>& b) { return b <= a; }
 template <class T, int W> DEVIATE_HD pack_mask<T, W> operator==(const pack<T, W>& a, const pack<T, W>& b) { return detail::map<pack_mask<T, W>>(a, b, [](auto x, auto y) DEVIATE_HD_LAMBDA { return x == y; }); }
 template <class T, int W> DEVIATE_HD pack_mask<T, W> operator!=(const pack<T, W>& a, const pack<T, W>& b) { return detail::map<pack_mask<T, W>>(a, b, [](auto x, auto y) DEVIATE_HD_LAMBDA { return x != y; }); }
+/// @}
 // clang-format on
 
 }  // namespace deviate

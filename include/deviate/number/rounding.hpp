@@ -18,7 +18,7 @@ inline constexpr format native_format = std::is_same_v<C, float> ? binary32 : bi
 /// \tparam C carrier, float or double
 template <class C>
 struct rounding_constants {
-  using U = detail::same_size_unsigned<C>;
+  using U = detail::same_size_unsigned<C>;  ///< the carrier's bits
 
   int shift = 0;          ///< fraction bits to drop
   U lowest = 0;           ///< 1 if bits are dropped: selects the last kept bit for the tie
@@ -49,15 +49,9 @@ struct rounding_constants {
     largest = C(f.max_finite());
     flush = f.subnormals == subnormal_rule::flush;
     switch (f.overflow) {
-      case overflow_rule::infinity:
-        overflowed = from_infinity = f.has_infinity() ? infinite : not_a_number;
-        break;
-      case overflow_rule::nan:
-        overflowed = from_infinity = not_a_number;
-        break;
-      case overflow_rule::saturate:
-        overflowed = from_infinity = largest;
-        break;
+      case overflow_rule::infinity: overflowed = from_infinity = f.has_infinity() ? infinite : not_a_number; break;
+      case overflow_rule::nan: overflowed = from_infinity = not_a_number; break;
+      case overflow_rule::saturate: overflowed = from_infinity = largest; break;
       case overflow_rule::saturate_finite:
         overflowed = largest;
         from_infinity = f.has_infinity() ? infinite : not_a_number;

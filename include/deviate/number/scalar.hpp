@@ -13,29 +13,31 @@ namespace deviate {
 /// \tparam S the scalar
 template <class S>
 struct scalar_traits {
-  static constexpr bool is_software = true;
-  static constexpr bool is_runtime = false;
-  using carrier_type = S;
-  /// Empty: a software scalar's own operations round.
+  static constexpr bool is_software = true;  ///< its own operations compute
+  static constexpr bool is_runtime = false;  ///< its format is known at compile time
+  using carrier_type = S;                    ///< type that holds a value
+  /// \brief Empty: a software scalar's own operations round.
   struct rounder {};
 };
 
 /// \brief float and double: operations are the processor's.
 template <class S>
 requires(std::is_same_v<S, float> || std::is_same_v<S, double>) struct scalar_traits<S> {
-  static constexpr bool is_software = false;
-  static constexpr bool is_runtime = false;
-  using carrier_type = S;
+  static constexpr bool is_software = false;         ///< the processor computes
+  static constexpr bool is_runtime = false;          ///< its format is known at compile time
+  using carrier_type = S;                            ///< type that holds a value
   using working_type = S;                            ///< type in which operations are computed before rounding
   static constexpr format holds = native_format<S>;  ///< a format that contains every value of the scalar
+  /// \brief True if an operand of this format needs no more than the working type.
   static constexpr bool contains(const format& operand) { return operand.subset_of(native_format<S>); }
+  /// \brief Makes numbers of the scalar from results.
   struct rounder {
-    /// The result of an operation in the working type.
+    /// \brief The result of an operation in the working type.
     template <class L>
     DEVIATE_HD L from_working(const L& x) const {
       return x;
     }
-    /// Any value, exact or to odd.
+    /// \brief Any value, exact or to odd.
     template <class L>
     DEVIATE_HD auto from_odd(const L& x) const {
       return convert_lanes<S>(x);
@@ -46,23 +48,29 @@ requires(std::is_same_v<S, float> || std::is_same_v<S, double>) struct scalar_tr
 /// \brief Emulated numbers: computed in float where the theorem allows, else in double, and rounded once more.
 template <format F>
 struct scalar_traits<emulated<F>> {
-  static constexpr bool is_software = false;
-  static constexpr bool is_runtime = false;
-  using carrier_type = typename emulated<F>::carrier_type;
+  static constexpr bool is_software = false;                ///< the processor computes
+  static constexpr bool is_runtime = false;                 ///< its format is known at compile time
+  using carrier_type = typename emulated<F>::carrier_type;  ///< float or double
+  /// \brief True if float may compute.
   static constexpr bool innocuous_in_float = double_rounding_is_innocuous(F, binary32);
+  /// \brief True if double may compute.
   static constexpr bool innocuous_in_double = double_rounding_is_innocuous(F, binary64);
+  /// \brief Type in which operations on members are computed before rounding.
   using working_type = std::conditional_t<innocuous_in_float, float, double>;
-  static constexpr format holds = F;
+  static constexpr format holds = F;  ///< a format that contains every value of the scalar
   /// \brief True if an operand of this format takes part in the theorem: then working type and one more rounding
   /// suffice.
   static constexpr bool contains(const format& operand) {
     return (innocuous_in_float || innocuous_in_double) && operand.subset_of(F);
   }
+  /// \brief Makes numbers of the scalar from results.
   struct rounder {
+    /// \brief The result of an operation in the working type.
     template <class L>
     DEVIATE_HD auto from_working(const L& x) const {
       return convert_lanes<carrier_type>(round_to<F>(x));
     }
+    /// \brief Any value, exact or to odd.
     template <class L>
     DEVIATE_HD auto from_odd(const L& x) const {
       // Floats widen first where float does not hold every number of F.
@@ -72,6 +80,7 @@ struct scalar_traits<emulated<F>> {
   };
 };
 
+/// \brief The type that holds values of a scalar.
 template <class S>
 using carrier_of = typename scalar_traits<S>::carrier_type;
 
@@ -80,9 +89,9 @@ using carrier_of = typename scalar_traits<S>::carrier_type;
 /// \tparam W number of lanes; 1 for software scalars
 template <class S, int W = 1>
 struct fragment {
-  using scalar_type = S;
-  static constexpr int width = W;
-  lanes<carrier_of<S>, W> value;
+  using scalar_type = S;           ///< the scalar
+  static constexpr int width = W;  ///< number of lanes
+  lanes<carrier_of<S>, W> value;   ///< the values, in their carrier
 };
 
 /// \brief W adjacent values from memory.
