@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <deviate/number/format.hpp>
+#include <deviate/deviate.hpp>
 
 #include <cstdio>
 
 int main() {
-  constexpr deviate::format bf16{8, 7};
-  std::printf("largest bf16: %g\n", bf16.max_finite());
-  return bf16.max_finite() == 0x1.fep127 ? 0 : 1;
+  namespace dv = deviate;
+  const dv::tensor<float> q({1, 1, 4, 8}, 0.5f), k({1, 1, 4, 8}, 0.25f), v({1, 1, 4, 8}, 3.0f);
+  const auto out = dv::flash_forward(dv::recipe<float>{}, q, k, v, dv::problem{.scale = 0.125}, dv::schedule{});
+  std::printf("the mean of equal values: %g\n", double(out.output.values()[0]));
+  return out.output.values()[0] == 3.0f ? 0 : 1;
 }
