@@ -44,10 +44,16 @@ std::string number(double x) {
   return buffer;
 }
 
-// A single-quoted string of gnuplot: the quote itself is doubled, nothing else is special.
+// A single-quoted string of gnuplot, in which only the quote is special. It becomes an apostrophe, since gnuplot 5.4 ends a
+// string at two doubled quotes and would run what follows.
 std::string quoted(std::string_view text) {
   std::string result = "'";
-  for (const char c : printable(text)) result.append(c == '\'' ? 2 : 1, c);
+  for (const char c : printable(text)) {
+    if (c == '\'')
+      result += "’";
+    else
+      result += c;
+  }
   return result + "'";
 }
 
@@ -146,7 +152,7 @@ class writer {
     margins(left, left + panel_width_, top, top + panel_height);
     text_ += "unset label\nset border 3 lw 1\nset grid xtics ytics lc rgb '#DDDDDD' lt 1 lw 0.7\n";
     double line = top - 14 - subtitle_line * double(subtitle_lines_);
-    label(shortened(printable(p.title), std::size_t(panel_width_ / 8.3)), left, line, 15, "#000000");
+    label(middle_shortened(printable(p.title), std::size_t(panel_width_ / 8.3)), left, line, 15, "#000000");
     for (const std::string& words : lines_of(p.subtitle)) label(words, left, line += subtitle_line, 13, "#444444");
     // gnuplot's own label moves with the width of the tick labels, up to the edge of the picture and beyond.
     label(p.y.title, left - margin_left + 16, top + panel_height / 2, 14, "#000000", "center rotate by 90");

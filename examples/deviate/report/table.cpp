@@ -60,7 +60,7 @@ std::string name_of(const std::string& name) { return shortened(printable(name),
 
 std::string heading(const row_list& rows) {
   const std::string inputs = printable(rows.front()->sweep) + ": " + printable(family_of(rows.front()->inputs));
-  return wrapped(shortened(inputs, most_columns) + " — " + shared_setting(rows), most_columns, "  ") + "\n";
+  return wrapped(middle_shortened(inputs, most_columns) + " — " + shared_setting(rows), most_columns, "  ") + "\n";
 }
 
 std::string closing(const row_list& rows) {

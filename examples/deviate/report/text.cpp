@@ -90,6 +90,16 @@ std::string shortened(std::string_view text, std::size_t most) {
   return result + "…";
 }
 
+std::string middle_shortened(std::string_view text, std::size_t most) {
+  const std::size_t all = width_of(text);
+  if (all <= most) return std::string(text);
+  const std::size_t at_the_end = most / 2;
+  const std::string begin = shortened(text, most - at_the_end);
+  for (std::size_t left = all - at_the_end; left > 0; --left)
+    text.remove_prefix(std::max<std::size_t>(first_character(text).bytes, 1));
+  return begin + std::string(text);
+}
+
 std::string right_aligned(std::string_view text, std::size_t width) {
   return std::string(width - std::min(width, width_of(text)), ' ') + std::string(text);
 }

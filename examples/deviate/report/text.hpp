@@ -23,6 +23,9 @@ std::size_t width_of(std::string_view text);
 /// \brief At most `most` characters; the last is "…" where something was cut off.
 std::string shortened(std::string_view text, std::size_t most);
 
+/// \brief At most `most` characters with "…" in the middle: both the folder and the end of a path tell files apart.
+std::string middle_shortened(std::string_view text, std::size_t most);
+
 /// \brief Padded with spaces to a width, on the left (numbers) or on the right (words).
 std::string right_aligned(std::string_view text, std::size_t width);
 /// \copydoc right_aligned
