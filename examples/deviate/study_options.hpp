@@ -17,15 +17,15 @@ namespace deviate::tool {
 
 /// \brief Q, K, V of one input, exactly as given: float64 holds every element type.
 struct attention_inputs {
-  std::string name;   ///< "smollm2_layer00", "uniform N=512 seed 1", a file's stem
-  tensor<double> q;   ///< [batch, query heads, n_query, d]
-  tensor<double> k;   ///< [batch, key heads, n_key, d]
-  tensor<double> v;   ///< [batch, key heads, n_key, d_v]
+  std::string name;  ///< "smollm2_layer00", "uniform N=512 seed 1", a file's stem
+  tensor<double> q;  ///< [batch, query heads, n_query, d]
+  tensor<double> k;  ///< [batch, key heads, n_key, d]
+  tensor<double> v;  ///< [batch, key heads, n_key, d_v]
 };
 
 /// \brief How random inputs are drawn.
 struct random_inputs {
-  std::string distribution;        ///< "uniform" (0, 1), "normal" (0, 1), "outliers": N(0, 1) + N(0, 100)·Bernoulli(0.001)
+  std::string distribution;  ///< "uniform" (0, 1), "normal" (0, 1), "outliers": N(0, 1) + N(0, 100)·Bernoulli(0.001)
   std::int64_t n = 0;
   std::int64_t d = 64;
   std::int64_t heads = 1;
@@ -37,8 +37,8 @@ attention_inputs draw(const random_inputs& how);
 
 /// \brief Which inputs a study compares on, and under which recipes, formats and tiles.
 struct study_options {
-  std::vector<attention_inputs> inputs;        ///< from files; empty with `random`
-  std::vector<random_inputs> random;           ///< one for each N; empty with files
+  std::vector<attention_inputs> inputs;  ///< from files; empty with `random`
+  std::vector<random_inputs> random;     ///< one for each N; empty with files
   std::vector<named_format> formats;
   std::vector<std::string> recipes;
   std::vector<std::int64_t> tile_query;
@@ -47,8 +47,8 @@ struct study_options {
   std::optional<double> scale;
   bool golden_on_rounded_inputs = true;
   bool allow_nan = false;
-  int workers = 0;                             ///< threads; 0 for one per core
-  bool default_study = false;                  ///< no inputs named: the real layers and the synthetic sweeps
+  int workers = 0;             ///< threads; 0 for one per core
+  bool default_study = false;  ///< no inputs named: the real layers and the synthetic sweeps
 };
 
 }  // namespace deviate::tool

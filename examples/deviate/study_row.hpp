@@ -35,8 +35,8 @@ struct study_row {
 /// \brief A whole study: its rows, and what a reader must know of how they came about.
 struct study_result {
   std::vector<study_row> rows;
-  std::string command;                  ///< the command line that gives the same rows
-  std::vector<std::string> notes;       ///< e.g. "causal, scale 0.125"
+  std::string command;             ///< the command line that gives the same rows
+  std::vector<std::string> notes;  ///< e.g. "causal, scale 0.125"
 };
 
 }  // namespace deviate::tool

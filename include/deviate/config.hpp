@@ -8,7 +8,11 @@
 /// \def DEVIATE_VERSION_MAJOR
 /// \brief Semantic version of the library; the build system reads it from here.
 #define DEVIATE_VERSION_MAJOR 0
+/// \def DEVIATE_VERSION_MINOR
+/// \brief See DEVIATE_VERSION_MAJOR.
 #define DEVIATE_VERSION_MINOR 1
+/// \def DEVIATE_VERSION_PATCH
+/// \brief See DEVIATE_VERSION_MAJOR.
 #define DEVIATE_VERSION_PATCH 0
 
 /// \def DEVIATE_HD
@@ -16,6 +20,9 @@
 ///
 /// Inlining is forced because a value in a vector register or a site object that is empty must cost nothing, and because
 /// the same text must give the same machine operations in every caller.
+
+/// \def DEVIATE_HD_LAMBDA
+/// \brief The same for a lambda inside such a function.
 #if defined(__CUDACC__)
 #define DEVIATE_HD __host__ __device__ __forceinline__
 #define DEVIATE_HD_LAMBDA  // nvcc gives a lambda the execution space of the function around it
@@ -34,8 +41,10 @@
 
 /// \def DEVIATE_UNROLL
 /// \brief Unrolls the following loop of constant trip count whole, so that an array of accumulators stays in registers.
-#if defined(__CUDACC__)
+#if defined(__CUDA_ARCH__)
 #define DEVIATE_UNROLL _Pragma("unroll")
+#elif defined(__CUDACC__)
+#define DEVIATE_UNROLL  // nvcc's host pass knows neither pragma
 #elif defined(__clang__)
 #define DEVIATE_UNROLL _Pragma("clang loop unroll(full)")
 #else

@@ -41,16 +41,21 @@ using inside = typename detail::inside_scalar<typename Accumulation::inside_type
 /// \tparam Inside scalar of the running sum
 template <class Inside = as_terms>
 struct sequential {
-  using inside_type = Inside;
+  using inside_type = Inside;  ///< scalar of the running sum, or `as_terms`
 
+  /// \brief State of W sums side by side.
+  /// \tparam Site operations of the running sum's scalar
   template <class Site, int W>
   class accumulator {
    public:
-    using fragment_type = fragment<typename Site::scalar_type, W>;
+    using fragment_type = fragment<typename Site::scalar_type, W>;  ///< W sums
+    /// \brief Adds the next term of each sum.
     template <class A>
     DEVIATE_HD void push(const Site& site, const fragment<A, W>& term) {
       sum_ = site.add(sum_, term);
     }
+    /// \brief The sums of all terms pushed; +0 for none.
+    /// \brief The sum of all terms pushed.
     DEVIATE_HD fragment_type total(const Site&) const { return sum_; }
 
    private:
@@ -65,22 +70,27 @@ struct sequential {
 template <int K, class Inside = as_terms>
 struct lane_sums {
   static_assert(K > 0 && (K & (K - 1)) == 0, "the number of lane sums is a power of two");
-  using inside_type = Inside;
-  static constexpr int count = K;
+  using inside_type = Inside;      ///< scalar of the running sum, or `as_terms`
+  static constexpr int count = K;  ///< number of sums
 
+  /// \brief State of W sums side by side.
+  /// \tparam Site operations of the running sum's scalar
   template <class Site, int W>
   class accumulator {
    public:
-    using fragment_type = fragment<typename Site::scalar_type, W>;
+    using fragment_type = fragment<typename Site::scalar_type, W>;  ///< W sums
     DEVIATE_HD accumulator() {
       for (int i = 0; i < K; ++i)
         sum_[i] = fill<typename Site::scalar_type, W>(carrier_of<typename Site::scalar_type>(0));
     }
+    /// \brief Adds the next term of each sum.
     template <class A>
     DEVIATE_HD void push(const Site& site, const fragment<A, W>& term) {
       sum_[next_] = site.add(sum_[next_], term);
       next_ = (next_ + 1) & (K - 1);
     }
+    /// \brief The sums of all terms pushed; +0 for none.
+    /// \brief The sum of all terms pushed.
     DEVIATE_HD fragment_type total(const Site& site) const {
       fragment_type tree[K];
       for (int i = 0; i < K; ++i) tree[i] = sum_[i];
@@ -98,12 +108,15 @@ struct lane_sums {
 /// Kept as a binary counter: a partial sum of 2^k terms waits at level k for its neighbour (at most 2^40 terms).
 template <class Inside = as_terms>
 struct pairwise {
-  using inside_type = Inside;
+  using inside_type = Inside;  ///< scalar of the running sum, or `as_terms`
 
+  /// \brief State of W sums side by side.
+  /// \tparam Site operations of the running sum's scalar
   template <class Site, int W>
   class accumulator {
    public:
-    using fragment_type = fragment<typename Site::scalar_type, W>;
+    using fragment_type = fragment<typename Site::scalar_type, W>;  ///< W sums
+    /// \brief Adds the next term of each sum.
     template <class A>
     DEVIATE_HD void push(const Site& site, const fragment<A, W>& term) {
       // Adding to +0 brings the term into the sum's scalar and turns −0 into +0.
@@ -113,6 +126,8 @@ struct pairwise {
       level_[level] = carry;
       ++count_;
     }
+    /// \brief The sums of all terms pushed; +0 for none.
+    /// \brief The sum of all terms pushed.
     DEVIATE_HD fragment_type total(const Site& site) const {
       fragment_type sum = zero();
       int level = 0;
@@ -136,7 +151,8 @@ struct pairwise {
 template <class Accumulation, class Site, int W>
 class row_accumulator {
  public:
-  using fragment_type = fragment<typename Site::scalar_type, 1>;
+  using fragment_type = fragment<typename Site::scalar_type, 1>;  ///< the sum
+  /// \brief Adds the next W terms, lane 0 first.
   template <class A>
   DEVIATE_HD void push(const Site& site, const fragment<A, W>& terms) {
     if constexpr (W == 1)
@@ -144,25 +160,29 @@ class row_accumulator {
     else
       for (int i = 0; i < W; ++i) one_.push(site, fragment<A, 1>{terms.value[i]});
   }
+  /// \brief The sum of all terms pushed.
   DEVIATE_HD fragment_type total(const Site& site) const { return one_.total(site); }
 
  private:
   typename Accumulation::template accumulator<Site, 1> one_;
 };
 
+/// \brief Lane sums keep whole fragments: the same order, a vector at a time.
 template <int K, class Inside, class Site, int W>
 requires(W > 1 && K % W == 0) class row_accumulator<lane_sums<K, Inside>, Site, W> {
  public:
-  using scalar_type = typename Site::scalar_type;
-  using fragment_type = fragment<scalar_type, 1>;
+  using scalar_type = typename Site::scalar_type;  ///< scalar of the sum
+  using fragment_type = fragment<scalar_type, 1>;  ///< the sum
   DEVIATE_HD row_accumulator() {
     for (int g = 0; g < K / W; ++g) group_[g] = fill<scalar_type, W>(carrier_of<scalar_type>(0));
   }
+  /// \brief Adds the next W terms, lane 0 first.
   template <class A>
   DEVIATE_HD void push(const Site& site, const fragment<A, W>& terms) {
     group_[next_] = site.add(group_[next_], terms);
     next_ = next_ + 1 == K / W ? 0 : next_ + 1;
   }
+  /// \brief The sum of all terms pushed.
   DEVIATE_HD fragment_type total(const Site& site) const {
     // The lanes of all groups, in order, are the K sums.
     fragment_type tree[K];

@@ -14,7 +14,8 @@ namespace detail {
 /// One query row: scores of all its keys, their maximum, their exponentials and sum, then the weighted values.
 ///
 /// Nothing here is shared with the tile steps: no recipe, no rounding, no online rescaling, so that the two can be
-/// compared. \tparam Real double, double_double or a Boost number
+/// compared.
+/// \tparam Real double, double_double or a Boost number
 template <class Real, class T>
 void golden_row(const bound_problem& p, std::int64_t batch, std::int64_t query, tensor_view<const T> q,
                 const Real* keys, const Real* values, std::int64_t d, std::int64_t d_v, Real* score, Real* out,
@@ -57,7 +58,12 @@ void golden_row(const bound_problem& p, std::int64_t batch, std::int64_t query, 
 
 /// \brief The reference output of an attention problem: Baseline Attention in a wide scalar.
 /// \tparam Real scalar of the computation and of the result: double, double_double, or a Boost number to prove that
-/// double is enough \param q, k, v as for `flash_forward`; give rounded inputs for the golden "on rounded inputs"
+/// double is enough
+/// \param q queries, as for `flash_forward`; give rounded inputs for the golden "on rounded inputs"
+/// \param k keys, likewise
+/// \param v values, likewise
+/// \param p scale and masks
+/// \param who number of threads, and a callback for progress in heads
 /// \param rows query rows to compute, each at most once, e.g. a sample for a slow `Real`; empty for all. Other rows of
 /// the result are 0.
 /// \return O and LSE in `Real`

@@ -21,22 +21,24 @@ enum class alignment : std::uint8_t {
 
 /// \brief A band of visible keys around the diagonal.
 struct mask {
-  std::int64_t left = -1;   ///< keys visible before the diagonal key; −1 for all
-  std::int64_t right = -1;  ///< keys visible after the diagonal key; −1 for all
-  alignment align = alignment::bottom_right;
+  std::int64_t left = -1;                     ///< keys visible before the diagonal key; −1 for all
+  std::int64_t right = -1;                    ///< keys visible after the diagonal key; −1 for all
+  alignment align = alignment::bottom_right;  ///< where the diagonal lies
 };
 
 /// \brief Every key at or before the diagonal.
 struct causal {
-  alignment align = alignment::bottom_right;
+  alignment align = alignment::bottom_right;  ///< where the diagonal lies
+  /// \brief As a band.
   constexpr operator mask() const { return {-1, 0, align}; }
 };
 
 /// \brief `left` keys before and `right` keys after the diagonal key, which is itself visible.
 struct window {
-  std::int64_t left = -1;
-  std::int64_t right = -1;
-  alignment align = alignment::bottom_right;
+  std::int64_t left = -1;                     ///< keys before the diagonal key; −1 for all
+  std::int64_t right = -1;                    ///< keys after it; −1 for all
+  alignment align = alignment::bottom_right;  ///< where the diagonal lies
+  /// \brief As a band.
   constexpr operator mask() const { return {left, right, align}; }
 };
 
@@ -54,8 +56,9 @@ struct problem {
 
 /// \brief Half-open range of keys.
 struct key_range {
-  std::int64_t begin = 0;
-  std::int64_t end = 0;
+  std::int64_t begin = 0;  ///< first key
+  std::int64_t end = 0;    ///< one past the last key
+  /// \brief True if the key is in the range.
   constexpr bool contains(std::int64_t key) const { return begin <= key && key < end; }
 };
 

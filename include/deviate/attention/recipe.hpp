@@ -45,9 +45,10 @@ struct divided {};
 /// A compile-time recipe is an empty type. A recipe with `runtime_scalar` sites carries a format for each.
 /// \code
 /// using kernel  = recipe<float, at<site::probability_operand, bf16>, at<site::output, bf16>>;   // FP32 state
-/// using suspect = with<kernel, at<site::output_state, bf16>>;                                   // … but O stored in
-/// BF16 \endcode \tparam Default scalar of every site that no change names \tparam Changes `at`, `summed`,
-/// `normalized`, `divided`
+/// using suspect = with<kernel, at<site::output_state, bf16>>;  // … but O stored in BF16
+/// \endcode
+/// \tparam Default scalar of every site that no change names
+/// \tparam Changes `at`, `summed`, `normalized`, `divided`
 template <class Default, class... Changes>
 struct recipe;
 
@@ -131,7 +132,7 @@ struct recipe_types {
 template <class Default, class... Changes>
 struct recipe : detail::runtime_formats<detail::any_runtime<detail::recipe_types<Default, Changes...>>(
                     std::make_index_sequence<std::size_t(site_count)>{})> {
-  using types = detail::recipe_types<Default, Changes...>;
+  using types = detail::recipe_types<Default, Changes...>;  ///< lookup of scalars and accumulations
   /// \brief Scalar of a site.
   template <site S>
   using scalar = typename types::template scalar<S>;
@@ -139,9 +140,13 @@ struct recipe : detail::runtime_formats<detail::any_runtime<detail::recipe_types
   template <site S>
   using accumulation = typename types::template accumulation<S>;
 
+  /// \brief True if some site's scalar is a `runtime_scalar`: then the recipe object carries formats.
   static constexpr bool has_runtime = detail::any_runtime<types>(std::make_index_sequence<std::size_t(site_count)>{});
+  /// \brief True if some site's scalar is a software scalar: then fragments have one lane.
   static constexpr bool has_software = detail::any_software<types>(std::make_index_sequence<std::size_t(site_count)>{});
+  /// \brief When O is divided by l.
   static constexpr normalization when_normalized = detail::latest_of<normalization, Changes...>(normalization::once);
+  /// \brief How a value is divided by l.
   static constexpr division how_divided = detail::latest_of<division, Changes...>(division::direct);
 
   using detail::runtime_formats<has_runtime>::runtime_formats;
@@ -176,12 +181,15 @@ using with = typename detail::changed<Recipe, Changes...>::type;
 /// Inside a sum the operations are those of the accumulation's own scalar: `score_sum`, `row_sum_inside`, `value_sum`.
 template <class Recipe>
 struct forward_sites {
+  /// \brief Operations of a site.
   template <site S>
   using operations = site_operations<typename Recipe::template scalar<S>>;
+  /// \brief Operations inside the sum that ends in a site.
   template <site Sum, site Terms>
   using inside = site_operations<
       accumulate::inside<typename Recipe::template accumulation<Sum>, typename Recipe::template scalar<Terms>>>;
 
+  /// \brief The sites of a recipe object, formats included.
   explicit forward_sites(const Recipe& r)
       : input(r.template operations<site::input>()),
         score_product(r.template operations<site::score_product>()),
@@ -205,27 +213,27 @@ struct forward_sites {
         row_sum_inside(inside_sum<site::row_sum_partial, site::row_sum_partial>(r)),
         value_sum(inside_sum<site::value_partial, site::value_product>(r)) {}
 
-  operations<site::input> input;
-  operations<site::score_product> score_product;
-  operations<site::score> score;
-  operations<site::row_max> row_max;
-  operations<site::shifted_score> shifted_score;
-  operations<site::probability> probability;
-  operations<site::probability_operand> probability_operand;
-  operations<site::row_sum_partial> row_sum_partial;
-  operations<site::row_sum> row_sum;
-  operations<site::rescale_factor> rescale_factor;
-  operations<site::rescaled_sum> rescaled_sum;
-  operations<site::rescaled_output> rescaled_output;
-  operations<site::value_product> value_product;
-  operations<site::value_partial> value_partial;
-  operations<site::output_state> output_state;
-  operations<site::normalizer> normalizer;
-  operations<site::output> output;
-  operations<site::log_sum_exp> log_sum_exp;
-  inside<site::score, site::score_product> score_sum;
-  inside<site::row_sum_partial, site::row_sum_partial> row_sum_inside;
-  inside<site::value_partial, site::value_product> value_sum;
+  operations<site::input> input;                                        ///< site::input
+  operations<site::score_product> score_product;                        ///< site::score_product
+  operations<site::score> score;                                        ///< site::score
+  operations<site::row_max> row_max;                                    ///< site::row_max
+  operations<site::shifted_score> shifted_score;                        ///< site::shifted_score
+  operations<site::probability> probability;                            ///< site::probability
+  operations<site::probability_operand> probability_operand;            ///< site::probability_operand
+  operations<site::row_sum_partial> row_sum_partial;                    ///< site::row_sum_partial
+  operations<site::row_sum> row_sum;                                    ///< site::row_sum
+  operations<site::rescale_factor> rescale_factor;                      ///< site::rescale_factor
+  operations<site::rescaled_sum> rescaled_sum;                          ///< site::rescaled_sum
+  operations<site::rescaled_output> rescaled_output;                    ///< site::rescaled_output
+  operations<site::value_product> value_product;                        ///< site::value_product
+  operations<site::value_partial> value_partial;                        ///< site::value_partial
+  operations<site::output_state> output_state;                          ///< site::output_state
+  operations<site::normalizer> normalizer;                              ///< site::normalizer
+  operations<site::output> output;                                      ///< site::output
+  operations<site::log_sum_exp> log_sum_exp;                            ///< site::log_sum_exp
+  inside<site::score, site::score_product> score_sum;                   ///< inside the sum over d of Q·Kᵀ
+  inside<site::row_sum_partial, site::row_sum_partial> row_sum_inside;  ///< inside the row sum of a tile
+  inside<site::value_partial, site::value_product> value_sum;           ///< inside the sum over keys of P·V
 
  private:
   template <site Sum, site Terms>

@@ -13,9 +13,9 @@ enum class key_order : std::uint8_t { ascending, descending };
 
 /// \brief How the work is cut. Each row's arithmetic depends on `tile_key` and `order` alone; `tile_query` never shows.
 struct schedule {
-  std::int64_t tile_query = 64;  ///< Br, rows of a query tile, at least 1
-  std::int64_t tile_key = 64;    ///< Bc, keys of a key tile, at least 1
-  key_order order = key_order::ascending;
+  std::int64_t tile_query = 64;            ///< Br, rows of a query tile, at least 1
+  std::int64_t tile_key = 64;              ///< Bc, keys of a key tile, at least 1
+  key_order order = key_order::ascending;  ///< order of the key tiles
 };
 
 }  // namespace deviate

@@ -21,23 +21,30 @@ class site_operations : public rounding_site<S> {
   DEVIATE_HD fragment<S, W> exp(const fragment<A, W>& x) const {
     return this->unary([](const auto& v) DEVIATE_HD_LAMBDA { return math::exp(v); }, x);
   }
-  /// \brief Natural logarithm, likewise.
+  /// \brief Natural logarithm, rounded once: correctly for every float x and up to 24 bits.
   template <class A, int W>
   DEVIATE_HD fragment<S, W> log(const fragment<A, W>& x) const {
-    return this->unary([](const auto& v) DEVIATE_HD_LAMBDA { return math::log(v); }, x);
+    return this->unary(
+        [](const auto& v) DEVIATE_HD_LAMBDA {
+          // Five floats have logarithms whose nearest double is a midpoint of floats: to odd keeps their direction.
+          if constexpr (!std::is_same_v<S, double> && std::is_same_v<lane_value<std::decay_t<decltype(v)>>, double>)
+            return math::log_to_odd(v);
+          else
+            return math::log(v);
+        },
+        x);
   }
 };
 
-/// \name Elementary functions of emulated numbers: computed in double, rounded once
-/// @{
+/// \brief e^x of an emulated number, rounded once.
 template <format F>
 DEVIATE_HD emulated<F> exp(const emulated<F>& x) {
   return detail::emulated_result(site_operations<emulated<F>>{}.exp(detail::as_fragment(x)));
 }
+/// \brief Natural logarithm of an emulated number, rounded once.
 template <format F>
 DEVIATE_HD emulated<F> log(const emulated<F>& x) {
   return detail::emulated_result(site_operations<emulated<F>>{}.log(detail::as_fragment(x)));
 }
-/// @}
 
 }  // namespace deviate

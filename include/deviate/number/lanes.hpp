@@ -123,6 +123,11 @@ DEVIATE_HD lanes<To, lane_width<L>> convert_lanes(const L& x) {
     return x;
   } else if constexpr (W == 1) {
     return To(x);
+  } else if constexpr (W == 2) {
+    // Not a vector conversion: g++ 12 drops the rounding of two doubles to float that are then widened again.
+    pack<To, W> r;
+    for (int i = 0; i < W; ++i) r.set(i, To(x[i]));
+    return r;
   } else {
     constexpr int chunk = detail::native_lanes<To, W> < detail::native_lanes<From, W> ? detail::native_lanes<To, W>
                                                                                       : detail::native_lanes<From, W>;

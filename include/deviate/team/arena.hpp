@@ -15,7 +15,7 @@ namespace deviate {
 /// \brief Stack-like scratch memory with stable addresses.
 class arena {
  public:
-  static constexpr std::size_t alignment = 64;
+  static constexpr std::size_t alignment = 64;  ///< of every piece, in bytes
 
   arena() = default;
   arena(const arena&) = delete;

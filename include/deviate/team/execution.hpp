@@ -15,15 +15,15 @@ namespace deviate {
 /// \tparam Tile register tile; `plain_tile` is the plain text of the algorithms
 template <class Tile = native_tile>
 struct one_by_one {
-  int lanes = 1;
-  lane_order order = lane_order::forward;
-  std::uint64_t seed = 1;
+  int lanes = 1;                           ///< lanes of the team
+  lane_order order = lane_order::forward;  ///< in which they take turns
+  std::uint64_t seed = 1;                  ///< of the shuffled order
 };
 
 /// \brief Every block by a team of threads, one block after the other: for ThreadSanitizer.
 template <class Tile = native_tile>
 struct by_threads {
-  int lanes = 4;
+  int lanes = 4;  ///< threads of the team
 };
 
 /// \brief block(team, i) for every i < n, on all cores: each worker is a serial team of one lane.

@@ -27,10 +27,12 @@ enum class lane_order : std::uint8_t {
 template <class Tile = native_tile>
 class serial_team {
  public:
-  using tile = Tile;
+  using tile = Tile;  ///< register tile
 
   /// \param scratch memory for `shared`; outlives the team, and is reset by it
   /// \param size number of lanes, at least 1
+  /// \param order in which the lanes take turns
+  /// \param seed of the shuffled order
   explicit serial_team(arena& scratch, int size = 1, lane_order order = lane_order::forward, std::uint64_t seed = 1)
       : scratch_(scratch), size_(size), order_(order), state_(seed) {
     expects(size >= 1, "serial_team: size must be at least 1");
@@ -41,6 +43,7 @@ class serial_team {
     }
   }
 
+  /// \brief Number of lanes.
   int size() const { return size_; }
 
   /// \brief body(lane) for every lane; returns when all have run.

@@ -3,9 +3,12 @@
 /// \brief What every team offers: lanes that run a body and meet, a reduction in a fixed tree, shared scratch memory.
 ///
 /// A block of work is a function of a team. Outside `lanes` it computes nothing but values that are the same for every
-/// lane. \code float* row = team.template shared<float>(n); team.lanes([&](int lane) { for (int i = lane; i < n; i +=
-/// team.size()) row[i] = f(i); });   // ends in a barrier float sum = team.reduce([&](int lane) { return partial(lane);
-/// }, plus);                    // fixed tree over lanes \endcode
+/// lane.
+/// \code
+/// float* row = team.template shared<float>(n);
+/// team.lanes([&](int lane) { for (int i = lane; i < n; i += team.size()) row[i] = f(i); });  // ends in a barrier
+/// float sum = team.reduce([&](int lane) { return partial(lane); }, plus);                     // fixed tree over lanes
+/// \endcode
 #pragma once
 
 #include <concepts>
@@ -20,9 +23,9 @@ namespace deviate {
 /// \tparam Columns fragments side by side in a register tile
 template <int Width, int Rows, int Columns>
 struct register_tile {
-  static constexpr int width = Width;
-  static constexpr int rows = Rows;
-  static constexpr int columns = Columns;
+  static constexpr int width = Width;      ///< lanes of a fragment
+  static constexpr int rows = Rows;        ///< rows of a register tile
+  static constexpr int columns = Columns;  ///< fragments side by side
 };
 /// \brief One value at a time: the plain text, which is the specification.
 using plain_tile = register_tile<1, 1, 1>;

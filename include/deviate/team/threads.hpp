@@ -20,8 +20,9 @@ namespace deviate {
 template <class Tile = native_tile>
 class thread_team {
  public:
-  using tile = Tile;
+  using tile = Tile;  ///< register tile
 
+  /// \brief Number of lanes.
   int size() const { return meeting_.size; }
 
   /// \brief body(lane) for this thread's lane; returns when all lanes have run it.

@@ -22,6 +22,7 @@ struct workers {
   std::function<void(std::int64_t done, std::int64_t all)> progress =
       nullptr;  ///< called now and then, by one thread at a time
 
+  /// \brief The number of threads: `count`, or one per core.
   int resolved() const {
     if (count > 0) return count;
     const unsigned cores = std::thread::hardware_concurrency();
@@ -30,8 +31,11 @@ struct workers {
 };
 
 /// \brief Runs item(i, scratch) for every i < n on some worker. Items write disjoint results, so bits do not depend on
-/// `who`. \param who number of threads and progress callback \param item called as item(std::int64_t index, arena&
-/// scratch) \throws what the first failing item threw, after all threads have stopped
+/// `who`.
+/// \param who number of threads and progress callback
+/// \param n number of items
+/// \param item called as item(std::int64_t index, arena& scratch)
+/// \throws what the first failing item threw, after all threads have stopped
 template <class Item>
 void parallel_for(const workers& who, std::int64_t n, Item item) {
   expects(who.count >= 0, "workers: count must be 0 (one per core) or more");

@@ -15,7 +15,7 @@ namespace deviate {
 template <class T>
 class tensor {
  public:
-  using value_type = T;
+  using value_type = T;  ///< element type
 
   tensor() = default;
   /// \throws contract_violation if a size is negative
@@ -30,19 +30,33 @@ class tensor {
                 " elements");
   }
 
+  /// \brief Sizes.
   const extents& shape() const { return shape_; }
+  /// \brief The first element; the others follow in row-major order.
   T* data() { return values_.data(); }
+  /// \copydoc data()
   const T* data() const { return values_.data(); }
+  /// \brief Number of elements.
   std::int64_t count() const { return shape_.count(); }
+  /// \brief All elements in row-major order.
   std::vector<T>& values() { return values_; }
+  /// \copydoc values()
   const std::vector<T>& values() const { return values_; }
 
+  /// \brief One element.
   T& operator()(std::int64_t b, std::int64_t h, std::int64_t r, std::int64_t c) { return view()(b, h, r, c); }
-  const T& operator()(std::int64_t b, std::int64_t h, std::int64_t r, std::int64_t c) const { return view()(b, h, r, c); }
+  /// \brief One element.
+  const T& operator()(std::int64_t b, std::int64_t h, std::int64_t r, std::int64_t c) const {
+    return view()(b, h, r, c);
+  }
 
+  /// \brief A view of all elements.
   tensor_view<T> view() { return {values_.data(), shape_}; }
+  /// \brief A read-only view of all elements.
   tensor_view<const T> view() const { return {values_.data(), shape_}; }
+  /// \brief A view of all elements.
   operator tensor_view<T>() { return view(); }
+  /// \brief A read-only view of all elements.
   operator tensor_view<const T>() const { return view(); }
 
  private:

@@ -13,21 +13,23 @@ namespace deviate {
 
 /// \brief Sizes [batch, heads, rows, columns]. Indices are 64-bit: 1 × 1 × 46,342 × 46,342 already exceeds 2^31.
 struct extents {
-  std::int64_t batch = 1;
-  std::int64_t heads = 1;
-  std::int64_t rows = 0;
-  std::int64_t columns = 0;
+  std::int64_t batch = 1;    ///< independent problems
+  std::int64_t heads = 1;    ///< heads of each
+  std::int64_t rows = 0;     ///< queries or keys
+  std::int64_t columns = 0;  ///< head dimension
 
+  /// \brief Equal in every dimension.
   friend constexpr bool operator==(const extents&, const extents&) = default;
+  /// \brief Number of elements.
   constexpr std::int64_t count() const { return batch * heads * rows * columns; }
 };
 
 /// \brief Distance in elements between neighbours along each dimension.
 struct strides {
-  std::int64_t batch = 0;
-  std::int64_t heads = 0;
-  std::int64_t rows = 0;
-  std::int64_t columns = 1;
+  std::int64_t batch = 0;    ///< between batches
+  std::int64_t heads = 0;    ///< between heads
+  std::int64_t rows = 0;     ///< between rows
+  std::int64_t columns = 1;  ///< between columns
 
   /// \brief Row-major, without gaps.
   static constexpr strides contiguous(const extents& e) {
@@ -40,28 +42,39 @@ struct strides {
 template <class T>
 class tensor_view {
  public:
-  using element_type = T;
-  using value_type = std::remove_const_t<T>;
+  using element_type = T;                     ///< element type, const if read-only
+  using value_type = std::remove_const_t<T>;  ///< element type without const
 
   constexpr tensor_view() = default;
   /// \brief A contiguous row-major tensor at `data`.
-  constexpr tensor_view(T* data, const extents& shape) : data_(data), shape_(shape), stride_(strides::contiguous(shape)) {}
+  constexpr tensor_view(T* data, const extents& shape)
+      : data_(data), shape_(shape), stride_(strides::contiguous(shape)) {}
   /// \brief A tensor with any strides, e.g. [batch, rows, heads, columns] in memory.
-  constexpr tensor_view(T* data, const extents& shape, const strides& stride) : data_(data), shape_(shape), stride_(stride) {}
+  constexpr tensor_view(T* data, const extents& shape, const strides& stride)
+      : data_(data), shape_(shape), stride_(stride) {}
   /// \brief A read-only view of a writable one.
   template <class U>
-    requires std::is_same_v<const U, T>
+  requires std::is_same_v<const U, T>
   constexpr tensor_view(const tensor_view<U>& writable)
       : data_(writable.data()), shape_(writable.shape()), stride_(writable.stride()) {}
 
+  /// \brief Address of element [0, 0, 0, 0].
   constexpr T* data() const { return data_; }
+  /// \brief Sizes.
   constexpr const extents& shape() const { return shape_; }
+  /// \brief Strides in elements.
   constexpr const strides& stride() const { return stride_; }
+  /// \brief Number of batches.
   constexpr std::int64_t batch() const { return shape_.batch; }
+  /// \brief Number of heads.
   constexpr std::int64_t heads() const { return shape_.heads; }
+  /// \brief Number of rows.
   constexpr std::int64_t rows() const { return shape_.rows; }
+  /// \brief Number of columns.
   constexpr std::int64_t columns() const { return shape_.columns; }
+  /// \brief Number of elements.
   constexpr std::int64_t count() const { return shape_.count(); }
+  /// \brief True if the elements lie in row-major order without gaps.
   constexpr bool is_contiguous() const {
     const strides c = strides::contiguous(shape_);
     return stride_.batch == c.batch && stride_.heads == c.heads && stride_.rows == c.rows && stride_.columns == 1;
@@ -71,6 +84,7 @@ class tensor_view {
   constexpr std::int64_t offset(std::int64_t b, std::int64_t h, std::int64_t r, std::int64_t c) const {
     return b * stride_.batch + h * stride_.heads + r * stride_.rows + c * stride_.columns;
   }
+  /// \brief One element.
   constexpr T& operator()(std::int64_t b, std::int64_t h, std::int64_t r, std::int64_t c) const {
     return data_[offset(b, h, r, c)];
   }
