@@ -69,8 +69,9 @@ int dispatch(const words& given, std::ostream& out, std::ostream& errors) {
     if (c.name == rest.front()) return c.run({rest.begin() + 1, rest.end()}, out, errors);
     names.push_back(c.name);
   }
-  const std::string kind = rest.front().starts_with('-') ? "option before a command" : "command";
-  throw usage_error("unknown " + kind + " " + in_quotes(rest.front()) + "; " + suggestion(rest.front(), names));
+  if (rest.front().starts_with('-'))
+    throw usage_error(in_quotes(rest.front()) + " stands before a command; only --help and --version do");
+  throw usage_error("unknown command " + in_quotes(rest.front()) + "; " + suggestion(rest.front(), names));
 }
 
 }  // namespace

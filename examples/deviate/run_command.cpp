@@ -43,6 +43,11 @@ std::vector<std::int64_t> shape_of(const extents& e, bool has_batch, bool has_co
   return shape;
 }
 
+bool same_place(const std::filesystem::path& a, const std::filesystem::path& b) {
+  return std::filesystem::weakly_canonical(std::filesystem::absolute(a)) ==
+         std::filesystem::weakly_canonical(std::filesystem::absolute(b));
+}
+
 void write(const std::string& path, const tensor<double>& values, std::span<const std::int64_t> shape, bool in_double) {
   if (in_double) {
     write_npy(path, shape, std::span<const double>(values.values()));
@@ -76,8 +81,7 @@ int run_command(const words& given, std::ostream& out, std::ostream&) {
     if (path) expect_writable_file(*path);
     if (is_standard_output(path)) throw usage_error("--out and --lse need file names; - is not one");
   }
-  if (log_sum_exp && std::filesystem::weakly_canonical(*log_sum_exp) == std::filesystem::weakly_canonical(*output))
-    throw usage_error("--out and --lse name the same file");
+  if (log_sum_exp && same_place(*log_sum_exp, *output)) throw usage_error("--out and --lse name the same file");
   if (options.all("--input").size() > 1) throw usage_error("run takes one --input");
   if (!names_files(options)) throw usage_error("run needs inputs: --input FILE, or --q, --k and --v");
   const std::vector<given_input> inputs = read_inputs(options);

@@ -9,6 +9,7 @@
 #include "deviate/report/json.hpp"
 #include "deviate/report/report.hpp"
 #include "deviate/report/table.hpp"
+#include "deviate/report/text.hpp"
 #include "deviate/study.hpp"
 #include "deviate/usage_error.hpp"
 
@@ -26,13 +27,12 @@ constexpr int most_workers = 1024;
 
 constexpr const char* usage = "deviate study";
 constexpr const char* brief =
-    "Measures how far attention lies from golden, the same computed in FP64: every recipe in every format with every\n"
-    "tile size, on every input. Without an input it is the default study: three real layers, causal, over key tiles,\n"
-    "and random inputs over fraction bits and over length (some minutes).";
+    "Measures how far attention lies from golden, the same computed in FP64: every recipe in every\n"
+    "format with every tile size, on every input. Without an input it is the default study: three real\n"
+    "layers, causal, over key tiles, and random inputs over fraction bits and over length (some minutes).";
 constexpr const char* notes =
-    "Lists are separated by commas. JSON: an object with `rows`, one for each measurement. Differences are in the "
-    "unit\n"
-    "of V, max_ulp in units of the last place of the format.\n"
+    "Lists are separated by commas. JSON: an object with `rows`, one for each measurement.\n"
+    "Differences are in the unit of V, max_ulp in units of the last place of the format.\n"
     "Examples:\n"
     "  deviate study --random uniform --n 256,1024 --formats bf16,e8m10 --tile-key 32,64\n"
     "  deviate study --input examples/data/smollm2_layer00.safetensors --causal --out report\n"
@@ -131,6 +131,19 @@ study_options study_of(const option_set& options) {
   return study;
 }
 
+// What a reader of the results must know and no row says.
+words notes_of(const option_set& options, const study_options& study) {
+  words lines;
+  const std::string align = study.mask.align == alignment::bottom_right ? "bottom right" : "top left";
+  if (study.default_study) lines.push_back("real layers: causal; random inputs: every query sees every key");
+  if (options.given("--causal")) lines.push_back("causal, aligned at the " + align);
+  if (options.given("--window"))
+    lines.push_back("window of " + std::to_string(study.mask.left) + " keys before and " +
+                    std::to_string(study.mask.right) + " after (-1: all), aligned at the " + align);
+  lines.push_back("scale " + (study.scale ? shortest(*study.scale) : "1/sqrt(d)"));
+  return lines;
+}
+
 // Reading comes last: a misspelt option is told before a long file is read.
 void read_tensors(const option_set& options, study_options& study) {
   std::vector<given_input> inputs;
@@ -170,6 +183,7 @@ int study_command(const words& given, std::ostream& out, std::ostream& errors) {
     result = run_study(study, [&bar](double share_done) { bar.show(share_done); });
   }
   result.command = study_command_text(options, study);
+  if (result.notes.empty()) result.notes = notes_of(options, study);
   if (folder) {
     const held_signals while_writing;
     const std::string warning = write_report(result, *folder);
