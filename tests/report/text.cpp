@@ -83,6 +83,7 @@ TEST_CASE("a bias is shown to the digits that its interval leaves") {
   CHECK(bias_text(-3.456e-5, 4.8e-6) == "(-3.46 ± 0.48)e-05");
   CHECK(bias_text(1e-6, 9.2e-6) == "(1.0 ± 9.2)e-06");
   CHECK(bias_text(1, 1e-9) == "(1.000 ± 0.000)e+00");
+  CHECK(bias_text(9.9996, 0.1) == "(1.000 ± 0.010)e+01");
   CHECK(bias_text(0, 0) == "0 ± 0");
   CHECK(bias_text(not_a_number, 1) == "nan ± 1.00e+00");
   CHECK(bias_text(1e-5, infinity) == "1.00e-05 ± inf");

@@ -41,7 +41,8 @@ const char* axis_title(study_axis axis) {
   }
 }
 
-// Of parts that differ only by their tiles, the one of tile 64, or the middle one: a picture shows one of them and says so.
+// Of parts that differ only by their tiles, the one of tile 64, or the middle one: a picture shows one of them and
+// says so.
 std::vector<row_list> representatives(const std::vector<row_list>& parts) {
   const auto tiled = [](const row_list& part) { return *part.back(); };
   std::vector<std::vector<row_list>> alike;
@@ -133,7 +134,7 @@ std::size_t arrange(panel_list& list) {
   for (const std::string& format : list.formats)
     if (std::find(different.begin(), different.end(), format) == different.end()) different.push_back(format);
   const std::size_t rows = different.size(), panels = list.panels.size();
-  const bool grid = rows > 1 && panels % rows == 0 && panels / rows <= 3;
+  const bool grid = rows > 1 && panels > rows && panels % rows == 0 && panels / rows <= 3;
   if (!grid) return panels == 4 ? 2 : std::min<std::size_t>(panels, 3);
   std::vector<figure_panel> sorted;
   for (const std::string& format : different)

@@ -18,8 +18,8 @@ std::string verdict(const row_list& rows);
 /// \brief What was compared with what, in one paragraph.
 std::string what_was_compared(const study_result& study);
 
-/// \brief The main numbers, one sentence or two each: the extremes of every recipe, the worst element, bias, ulps, and what
-/// is not finite.
+/// \brief The main numbers, one sentence or two each: the extremes of every recipe, the worst element, bias, ulps,
+/// and what is not finite.
 std::vector<std::string> main_findings(const study_result& study);
 
 }  // namespace deviate::tool

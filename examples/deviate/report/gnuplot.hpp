@@ -9,8 +9,8 @@
 
 namespace deviate::tool {
 
-/// \brief The commands that draw a figure. Every name stands in single quotes, where gnuplot neither expands macros nor runs
-/// commands, and is drawn as it is, save that ' becomes ’: text is never markup.
+/// \brief The commands that draw a figure. Every name stands in single quotes, where gnuplot neither expands macros
+/// nor runs commands, and is drawn as it is, save that ' becomes ’: text is never markup.
 std::string gnuplot_script(const figure& picture);
 
 /// \brief What gnuplot gave.

@@ -44,8 +44,8 @@ std::string number(double x) {
   return buffer;
 }
 
-// A single-quoted string of gnuplot, in which only the quote is special. It becomes an apostrophe, since gnuplot 5.4 ends a
-// string at two doubled quotes and would run what follows.
+// A single-quoted string of gnuplot, in which only the quote is special. It becomes an apostrophe, since gnuplot 5.4
+// ends a string at two doubled quotes and reads what follows as commands.
 std::string quoted(std::string_view text) {
   std::string result = "'";
   for (const char c : printable(text)) {

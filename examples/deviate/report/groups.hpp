@@ -44,8 +44,8 @@ std::vector<std::string> recipes_of(const row_list& rows);
 /// \brief The row of a recipe at a position, or null.
 const study_row* row_at(const row_list& rows, std::string_view recipe, study_axis axis, std::int64_t where);
 
-/// \brief What all rows share besides the inputs, in words: "bf16, N = 512, d = 64, 9 heads, tiles 64 × 64". What varies is
-/// left out.
+/// \brief What all rows share besides the inputs, in words: "bf16, N = 512, d = 64, 9 heads, tiles 64 × 64". What
+/// varies is left out.
 std::string shared_setting(const row_list& rows);
 
 /// \brief Number of NaN on either side.

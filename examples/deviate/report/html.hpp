@@ -14,7 +14,8 @@ namespace deviate::tool {
 /// \brief `text` as the content of an element or a quoted attribute: made printable, with & < > " ' as entities.
 std::string html_escaped(std::string_view text);
 
-/// \brief The page: a summary in words, the pictures, all rows, what the words mean, and the command that gives it again.
+/// \brief The page: a summary in words, the pictures, all rows, what the words mean, and the command that gives it
+/// again.
 ///
 /// HTML5 without scripts and without references to anything outside. Rows are folded away on the screen and left out in
 /// print. The same study and pictures give the same bytes.

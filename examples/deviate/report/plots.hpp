@@ -24,8 +24,8 @@ struct picture_list {
   std::string problem;  ///< "gnuplot was not found: no pictures", or what gnuplot said; empty where all is well
 };
 
-/// \brief What there is to draw: deviation against fraction bits, against length, against the key tile, per head, and the
-/// ratio to baseline; each where rows for it exist.
+/// \brief What there is to draw: deviation against fraction bits, against length, against the key tile, per head, and
+/// the ratio to baseline; each where rows for it exist.
 std::vector<figure> study_figures(const study_result& study);
 
 /// \brief Draws the figures of a study as SVG.

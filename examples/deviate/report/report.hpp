@@ -20,8 +20,8 @@ void check_report_directory(const std::filesystem::path& out);
 /// \return a warning for standard error, as "gnuplot was not found: no pictures"; empty where all is well
 /// \throws file_error as `check_report_directory`, or if a file cannot be written
 ///
-/// Every file is complete before the first one gets its name. After an error none of those that were not there before is
-/// left, nor a directory that was made for them.
+/// Every file is complete before the first one gets its name. After an error none of those that were not there before
+/// is left, nor a directory that was made for them.
 std::string write_report(const study_result& study, const std::filesystem::path& out,
                          const std::string& gnuplot = "gnuplot");
 

@@ -166,7 +166,8 @@ std::string bias_text(double bias, double half_width) {
   if (!std::isfinite(bias) || !std::isfinite(half_width) || larger == 0)
     return scientific(bias) + " ± " + scientific(half_width);
   const auto exponent = [](double x) { return int(std::floor(std::log10(x))); };
-  const int power = exponent(larger);
+  // 9.996 is shown as 1.000e+01.
+  const int power = exponent(larger * 1.0005);
   // Two digits of the half width, but no more than four of the larger number.
   const int digits = half_width > 0 ? std::clamp(power - exponent(half_width) + 1, 1, 3) : 3;
   const double unit = std::pow(10.0, power);

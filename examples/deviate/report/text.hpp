@@ -13,8 +13,8 @@ namespace deviate::tool {
 /// \brief `text` with every byte that is not part of valid UTF-8 replaced by U+FFFD. Control characters stay.
 std::string valid_utf8(std::string_view text);
 
-/// \brief `text` on one line and harmless in a terminal, a picture or a page: valid UTF-8 with control characters as \\xNN,
-/// and U+FFFD for characters that reorder text or that XML and HTML forbid.
+/// \brief `text` on one line and harmless in a terminal, a picture or a page: valid UTF-8 with control characters as
+/// \\xNN, and U+FFFD for characters that reorder text or that XML and HTML forbid.
 std::string printable(std::string_view text);
 
 /// \brief Number of characters of valid UTF-8: its width in a terminal, for the alphabets used here.
