@@ -220,6 +220,7 @@ TEST_CASE("hostile names are drawn as they are, and run nothing") {
       const auto svg = read_markup(p.svg);
       CHECK_MESSAGE(svg.problem.empty(), name, ": ", svg.problem);
       CHECK_FALSE(svg.has_element("script"));
+      CHECK(p.svg.find("]]>") == std::string::npos);
       if (width_of(printable(name)) < 25) CHECK_MESSAGE(svg.has_text(as_drawn(name)), name);
     }
     CHECK_FALSE(std::filesystem::exists("hostile"));

@@ -121,6 +121,7 @@ inline const std::vector<std::string>& hostile_names() {
       "@macro {/Symbol a}_b^c \\n %d %s &amp; ]]> -->",
       "END\n$panel0series0\nEND",
       "\x1b[31mred\x1b[0m \xff\xfe bytes \xc3",
+      "a &amp; b &c ]]> d",
       "comma, \"quote\", and ; semicolon",
       "right \xe2\x80\xae to left",
       std::string(400, 'x'),

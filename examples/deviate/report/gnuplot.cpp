@@ -105,6 +105,7 @@ std::string page_ready_svg(const std::string& svg, const figure& picture) {
   remove_between(text, "<title>", "</title>");  // a tooltip for each curve, and the program's name
   remove_between(text, " id=\"gnuplot_", "\"");
   for (const std::string quote : {"id='", "href='#"}) replace_all(text, quote + "gp", quote + picture.name + "-");
+  replace_all(text, "]]>", "]]&gt;");  // XML forbids it in text, and gnuplot does not know
   text.erase(0, text.find("<svg"));
   const std::size_t body = text.find('>') + 1;
   text.insert(body, "\n<title>" + picture.title + "</title>");
