@@ -169,10 +169,10 @@ words option_set::choices(const std::string& name, std::span<const std::string> 
   return values;
 }
 
-std::vector<std::int64_t> option_set::counts(const std::string& name) const {
+std::vector<std::int64_t> option_set::counts(const std::string& name, std::int64_t highest) const {
   std::vector<std::int64_t> values;
   for (const std::string& item : list(name)) {
-    const std::int64_t value = whole_number(name, item, 1, largest_count);
+    const std::int64_t value = whole_number(name, item, 1, highest);
     if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
   }
   return values;

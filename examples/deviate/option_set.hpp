@@ -51,8 +51,8 @@ class option_set {
   std::string choice(const std::string& name, std::span<const std::string> allowed) const;
   /// \brief As `list`, each a name out of `allowed`.
   words choices(const std::string& name, std::span<const std::string> allowed) const;
-  /// \brief As `list`, each a whole number from 1 on.
-  std::vector<std::int64_t> counts(const std::string& name) const;
+  /// \brief As `list`, each a whole number from 1 to `highest`.
+  std::vector<std::int64_t> counts(const std::string& name, std::int64_t highest) const;
   std::int64_t whole(const std::string& name, std::int64_t lowest, std::int64_t highest, std::int64_t otherwise) const;
   std::uint64_t seed(const std::string& name, std::uint64_t otherwise) const;
   std::optional<double> finite(const std::string& name) const;
@@ -80,5 +80,7 @@ std::string suggestion(std::string_view misspelt, std::span<const std::string> c
 
 /// \brief Largest count that an option accepts; products of four of them are checked where they are formed.
 inline constexpr std::int64_t largest_count = 2'147'483'647;
+/// \brief Largest tile size that an option accepts, within what `flash_forward` does.
+inline constexpr std::int64_t largest_tile = 1 << 20;
 
 }  // namespace deviate::tool

@@ -69,8 +69,8 @@ int run_command(const words& given, std::ostream& out, std::ostream&) {
       options.given("--recipe") ? options.choice("--recipe", recipe_names()) : "flash2_fp32_state";
   const named_format chosen = format_named(options.one("--format").value_or("fp32"));
   schedule plan;
-  plan.tile_query = options.whole("--tile-query", 1, largest_count, plan.tile_query);
-  plan.tile_key = options.whole("--tile-key", 1, largest_count, plan.tile_key);
+  plan.tile_query = options.whole("--tile-query", 1, largest_tile, plan.tile_query);
+  plan.tile_key = options.whole("--tile-key", 1, largest_tile, plan.tile_key);
   const problem p{.scale = options.finite("--scale"), .mask = mask_of(options)};
   workers who;
   who.count = static_cast<int>(options.whole("--workers", 0, 1024, 0));

@@ -80,6 +80,7 @@ TEST_CASE("refusals: values of options") {
   for (const char* option : {"--n", "--tile-query", "--tile-key"})
     for (const char* value : {"0", "-1", "1.5", "1e3", "x", " 1", "99999999999999999999", "16,0"})
       expect_refusal({"study", "--random", "normal", option, value}, option);
+  expect_refusal({"study", "--random", "normal", "--tile-key", "1048577"}, "from 1 to 1048576");
   for (const char* option : {"--d", "--heads"})
     for (const char* value : {"0", "-1", "4,4"}) expect_refusal({"study", "--random", "normal", option, value}, option);
   expect_refusal({"study", "--random", "normal", "--seed", "-1"}, "--seed");
@@ -193,6 +194,8 @@ TEST_CASE("refusals: places that cannot be written to, before the work begins") 
     std::filesystem::permissions(scratch / "folder", std::filesystem::perms::owner_all);
   }
   CHECK(scratch.names().size() == 2);
+  // A place that looks fine until it is written to.
+  expect_refusal({"study", "--random", "normal", "--n", "4", "--quiet", "--json", "/proc/s.json"}, "/proc/s.json");
 }
 
 }  // namespace
