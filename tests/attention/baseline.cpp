@@ -10,6 +10,7 @@
 #include <deviate/number/named.hpp>
 
 #include "attention/inputs.hpp"
+#include "attention/lowered_sites.hpp"
 
 using namespace attention_test;
 using dv::bf16;
@@ -46,4 +47,8 @@ TEST_CASE("baseline<bf16> stores S, P ÷ l and O in bf16; everything between is 
     }
     CHECK(got.log_sum_exp(0, 0, i, 0) == float(double(m) + double(float(std::log(double(l))))));
   }
+}
+
+TEST_CASE("Baseline: every site in bf16 alone changes what depends on it; it has no running state") {
+  every_site<fp64>(all_sites, baseline, false);
 }
