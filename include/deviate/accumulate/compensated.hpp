@@ -12,12 +12,14 @@ namespace deviate::accumulate {
 /// From s = c = 0, for each term t, every operation rounded to the scalar of the sum:
 ///   u = s + t;  c = c + ((s − u) + t) if |s| ≥ |t|, else c + ((t − u) + s);  s = u.
 /// The total is s + c, or s where s is not finite: an overflow or a special term ends as in a plain sum.
-/// Terms may be wider than the sum: each operation takes them as they are.
+/// Terms may be wider than the sum: each operation takes them as they are, and then (t − u) may round.
 ///
-/// Accuracy, for n terms of the sum's own scalar with unit roundoff u, rounding to nearest, without overflow:
-/// |total − Σt| ≤ u·|Σt| + 2·n²·u²·Σ|t|. tests/accumulate/compensated.cpp holds it.
-/// Reference: A. Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", 1974,
-/// algorithm IV.
+/// Accuracy, for n terms of the sum's own scalar, rounding to nearest with unit roundoff u, without overflow:
+/// |total − Σt| ≤ u·|Σt| + γ²·Σ|t| with γ = (n − 1)·u ÷ (1 − (n − 1)·u). tests/accumulate/compensated.cpp holds it.
+/// The correction is itself a plain sum: equal terms stall it where they stall a sequential sum.
+///
+/// References: A. Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", 1974; T. Ogita,
+/// S. M. Rump and S. Oishi, "Accurate Sum and Dot Product", 2005, proposition 4.5, for the bound.
 /// \tparam Inside scalar of the sum and of the correction
 template <class Inside = as_terms>
 struct compensated {

@@ -18,8 +18,8 @@ namespace deviate::accumulate {
 ///
 /// Terms are products that nothing has rounded: give score_product and value_product a scalar that holds them. `float`
 /// does for factors of FP16 and FP8; those of BF16 and TF32 leave its range at both ends, `double` holds all of them.
-/// A term's exponent is that of its value. Where the unit adds the factors' exponents without normalising the product,
-/// E may be one less than here: `exact_product` terms say what their factors' exponents were.
+/// A term's exponent is that of its value. Hardware adds the factors' exponents and leaves the product in [1, 4): its E
+/// may be one less, and one bit more is kept. Terms of scalar `exact_product` bring that exponent, for every bit.
 ///
 /// Same bits on host and device. tests/accumulate/matrix_unit.cpp holds every bit to a model in rationals.
 /// References: P. Xie et al., "MMA-Sim: Bit-Accurate Reference Model of Tensor Cores and Matrix Cores", 2025,

@@ -6,6 +6,7 @@
 #include <deviate/number/exact.hpp>
 #include <deviate/number/format.hpp>
 #include <limits>
+#include <type_traits>
 
 namespace deviate::accumulate {
 
@@ -29,8 +30,16 @@ struct unit_term {
 /// ⌊log₂ |x|⌋ of a normal double; far below every other exponent for a smaller one.
 DEVIATE_HD int exponent_of(double x) { return int(bits(x) >> 52 & 0x7ff) - 1023; }
 
-/// A plain number brings the exponent of its value.
-DEVIATE_HD unit_term as_term(double x) { return {x, exponent_of(x)}; }
+/// A plain number brings the exponent of its value, an exact_product that of its factors.
+template <class T>
+DEVIATE_HD unit_term as_term(const T& x) {
+  if constexpr (requires { x.factor_exponents(); }) {
+    return {double(x), x.factor_exponents()};
+  } else {
+    static_assert(std::is_floating_point_v<T>, "the terms of a matrix unit are held in float, double or exact_product");
+    return {double(x), exponent_of(double(x))};
+  }
+}
 
 /// x ÷ 2^unit, truncated toward zero. \pre |x| < 2^(unit + 52)
 DEVIATE_HD std::int64_t truncated(double x, int unit) {
