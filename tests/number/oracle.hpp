@@ -50,18 +50,22 @@ class words {
 struct limits {
   deviate::format f;
   long precision = f.fraction_bits + 1;
-  long min_exponent = 2 - (1L << (f.exponent_bits - 1));
+  long min_exponent = 2 - (1L << (f.exponent_bits - 1)) - f.bias_offset;
   bool has_infinity = f.specials == deviate::special_values::ieee;
-  long max_exponent = has_infinity ? (1L << (f.exponent_bits - 1)) - 1 : 1L << (f.exponent_bits - 1);
+  bool has_nan = f.specials != deviate::special_values::finite_only;
+  bool one_zero = f.specials == deviate::special_values::negative_zero_nan;
+  long max_exponent = (1L << (f.exponent_bits - 1)) - (has_infinity ? 1 : 0) - f.bias_offset;
   long quantum_exponent = min_exponent - f.fraction_bits;
   double largest =
-      std::ldexp(std::ldexp(1.0, int(precision)) - (has_infinity ? 1 : 2), int(max_exponent - f.fraction_bits));
+      std::ldexp(std::ldexp(1.0, int(precision)) - (f.specials == deviate::special_values::nan_only ? 2 : 1),
+                 int(max_exponent - f.fraction_bits));
   double min_normal = std::ldexp(1.0, int(min_exponent));
   bool flush = f.subnormals == deviate::subnormal_rule::flush;
-  double from_infinity = f.overflow == deviate::overflow_rule::saturate ? largest
-                         : f.overflow == deviate::overflow_rule::nan    ? not_a_number
-                         : has_infinity                                 ? infinite
-                                                                        : not_a_number;
+  double from_infinity = f.overflow == deviate::overflow_rule::saturate                     ? largest
+                         : f.overflow == deviate::overflow_rule::nan                        ? not_a_number
+                         : has_infinity                                                     ? infinite
+                         : has_nan || f.overflow == deviate::overflow_rule::saturate_finite ? not_a_number
+                                                                                            : largest;
   double overflowed = f.overflow == deviate::overflow_rule::saturate_finite ? largest : from_infinity;
 
   explicit limits(const deviate::format& described) : f(described) {}
@@ -70,11 +74,16 @@ struct limits {
 inline std::string name(const deviate::format& f) {
   std::ostringstream text;
   text << "e" << f.exponent_bits << "m" << f.fraction_bits;
-  if (f.specials != deviate::special_values::ieee) text << "fn";
+  if (f.specials == deviate::special_values::nan_only) text << "fn";
+  if (f.specials == deviate::special_values::finite_only) text << "finite";
+  if (f.specials == deviate::special_values::negative_zero_nan) text << "fnuz";
+  if (f.bias_offset != 0) text << " bias+" << f.bias_offset;
   if (f.overflow == deviate::overflow_rule::nan) text << " nan";
   if (f.overflow == deviate::overflow_rule::saturate) text << " saturating";
   if (f.overflow == deviate::overflow_rule::saturate_finite) text << " saturating finite";
   if (f.subnormals == deviate::subnormal_rule::flush) text << " flushing";
+  constexpr const char* modes[] = {"", " away", " toward zero", " upward", " downward", " to odd", " stochastic"};
+  text << modes[int(f.rounding)];
   return text.str();
 }
 
@@ -85,7 +94,10 @@ inline double decoded(const limits& of, std::uint64_t code) {
   const std::uint64_t exponents = (std::uint64_t(1) << of.f.exponent_bits) - 1, exponent = (code >> m) & exponents;
   const double sign = (code >> (m + of.f.exponent_bits)) & 1 ? -1.0 : 1.0;
   if (exponent == exponents && of.has_infinity) return fraction == 0 ? sign * infinite : not_a_number;
-  if (exponent == exponents && fraction == (std::uint64_t(1) << m) - 1) return not_a_number;
+  if (exponent == exponents && fraction == (std::uint64_t(1) << m) - 1 &&
+      of.f.specials == deviate::special_values::nan_only)
+    return not_a_number;
+  if (of.one_zero && exponent == 0 && fraction == 0 && sign < 0) return not_a_number;
   if (exponent == 0) return sign * std::ldexp(double(fraction), int(of.quantum_exponent));
   return sign * std::ldexp(double(fraction + (std::uint64_t(1) << m)), int(of.quantum_exponent + long(exponent) - 1));
 }
@@ -105,7 +117,7 @@ inline std::uint64_t encoded(const limits& of, double x) {
 inline bool is_member(const limits& of, double x) {
   if (std::isnan(x)) return true;
   if (std::isinf(x)) return of.has_infinity;
-  if (x == 0) return true;
+  if (x == 0) return !(of.one_zero && std::signbit(x));
   const double magnitude = std::fabs(x);
   if (magnitude > of.largest || (of.flush && magnitude < of.min_normal)) return false;
   const long quantum = std::max(long(std::ilogb(x)), of.min_exponent) - of.f.fraction_bits;
@@ -200,11 +212,11 @@ class judge {
     const bool negative = mpfr_signbit(result_) != 0;
     if (mpfr_nan_p(result_)) return not_a_number;
     if (mpfr_inf_p(result_)) return negative ? -of.from_infinity : of.from_infinity;
-    if (mpfr_zero_p(result_)) return negative ? -0.0 : 0.0;
+    if (mpfr_zero_p(result_)) return negative && !of.one_zero ? -0.0 : 0.0;
     if (of.flush) {
       const int order = mpfr_cmpabs_ui_2exp(of.min_exponent);
       const bool rounded_away = negative ? ternary < 0 : ternary > 0;
-      if (order < 0 || (order == 0 && rounded_away)) return negative ? -0.0 : 0.0;
+      if (order < 0 || (order == 0 && rounded_away)) return negative && !of.one_zero ? -0.0 : 0.0;
     }
     const mpfr_exp_t emin = mpfr_get_emin(), emax = mpfr_get_emax();
     // MPFR's significands lie in [1/2, 1): exponents are one larger than IEEE's.
@@ -216,7 +228,7 @@ class judge {
     mpfr_set_emax(emax);
     const double y = mpfr_get_d(result_, MPFR_RNDN);
     if (std::fabs(y) > of.largest) return negative ? -of.overflowed : of.overflowed;
-    return y;
+    return y == 0 && of.one_zero ? 0.0 : y;
   }
   int mpfr_cmpabs_ui_2exp(long exponent) {
     const long own = long(mpfr_get_exp(result_)) - 1;
@@ -313,7 +325,8 @@ class operands {
   static double inside(const limits& of, double x) {
     if (std::isinf(x)) return of.has_infinity && of.from_infinity == infinite ? x : std::copysign(of.largest, x);
     if (is_member(of, x)) return x;
-    return std::fabs(x) > of.largest ? std::copysign(of.largest, x) : std::copysign(0.0, x);
+    if (of.one_zero && x == 0) return 0;
+    return std::fabs(x) > of.largest ? std::copysign(of.largest, x) : std::copysign(0.0, of.one_zero ? 1.0 : x);
   }
 
   limits a_, b_, result_;
