@@ -89,7 +89,7 @@ std::vector<random_inputs> random_of(const option_set& options) {
   how.heads = options.whole("--heads", 1, largest_count, how.heads);
   how.seed = options.seed("--seed", how.seed);
   std::vector<random_inputs> all;
-  for (const std::int64_t n : or_default(options.counts("--n"), {1024})) {
+  for (const std::int64_t n : or_default(options.counts("--n", largest_count), {1024})) {
     how.n = n;
     expect_memory_for(how);
     all.push_back(how);
@@ -119,10 +119,10 @@ study_options study_of(const option_set& options) {
   study.recipes =
       or_default(options.choices("--recipes", recipe_names()), {recipe_names().begin(), recipe_names().end()});
   study.default_study = !options.given("--random") && !names_files(options);
-  study.tile_query = or_default(options.counts("--tile-query"), {64});
-  study.tile_key = or_default(options.counts("--tile-key"), study.default_study
-                                                                ? std::vector<std::int64_t>{16, 32, 64, 128, 256, 512}
-                                                                : std::vector<std::int64_t>{64});
+  study.tile_query = or_default(options.counts("--tile-query", largest_tile), {64});
+  study.tile_key = or_default(
+      options.counts("--tile-key", largest_tile),
+      study.default_study ? std::vector<std::int64_t>{16, 32, 64, 128, 256, 512} : std::vector<std::int64_t>{64});
   study.mask = mask_of(options);
   study.scale = options.finite("--scale");
   study.golden_on_rounded_inputs = options.choice("--golden", goldens) == "rounded";
