@@ -7,7 +7,7 @@
 ///     number/       what a number is: format, rounding, emulated numbers, fragments, one correctly rounded operation
 ///     math/         exp, exp2, log: one body for host and device
 ///     tensor/       views and tensors of shape [batch, heads, rows, columns]
-///     accumulate/   sums: sequential, pairwise, k lanes
+///     accumulate/   sums: sequential, pairwise, k lanes, compensated, two-level, matrix units, exact
 ///     team/         where it runs: serial, threads, workers
 ///     attention/    problem, masks, sites, recipe, schedule; Flash, Baseline, golden
 ///     deviation/    metrics, ulp, Wasserstein, tolerance
@@ -17,6 +17,11 @@
 #pragma once
 
 #include <deviate/accumulate/accumulation.hpp>
+#include <deviate/accumulate/compensated.hpp>
+#include <deviate/accumulate/exact.hpp>
+#include <deviate/accumulate/exact_product.hpp>
+#include <deviate/accumulate/named_units.hpp>
+#include <deviate/accumulate/two_level.hpp>
 #include <deviate/attention/forward.hpp>
 #include <deviate/attention/golden.hpp>
 #include <deviate/attention/named_recipes.hpp>

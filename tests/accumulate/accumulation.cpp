@@ -4,15 +4,13 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <cstring>
-#include <deviate/number/named.hpp>
 #include <deviate/number/runtime_format.hpp>
 #include <type_traits>
 #include <vector>
 
-#include "attention/inputs.hpp"
+#include "accumulate/sums.hpp"
 
-using namespace attention_test;
+using namespace accumulate_test;
 using dv::accumulate::as_terms;
 using dv::accumulate::lane_sums;
 using dv::accumulate::pairwise;
@@ -20,43 +18,7 @@ using dv::accumulate::sequential;
 
 namespace {
 
-// ---- The library's sums ---------------------------------------------------------------------------------------------
-
-// One sum, term after term.
-template <class Accumulation, class Inside, class Terms>
-dv::carrier_of<Inside> sum(const std::vector<dv::carrier_of<Terms>>& terms) {
-  const dv::rounding_site<Inside> site;
-  typename Accumulation::template accumulator<dv::rounding_site<Inside>, 1> total;
-  for (const auto& t : terms) total.push(site, dv::fragment<Terms, 1>{t});
-  return total.total(site).value;
-}
-
-// W sums side by side; sum w takes the terms of `terms` rotated by w.
-template <class Accumulation, class Inside, int W>
-std::vector<dv::carrier_of<Inside>> side_by_side(const std::vector<dv::carrier_of<Inside>>& terms) {
-  const dv::rounding_site<Inside> site;
-  typename Accumulation::template accumulator<dv::rounding_site<Inside>, W> total;
-  for (std::size_t i = 0; i < terms.size(); ++i) {
-    std::vector<dv::carrier_of<Inside>> adjacent;
-    for (std::size_t w = 0; w < W; ++w) adjacent.push_back(terms[(i + w) % terms.size()]);
-    total.push(site, dv::load<Inside, W>(adjacent.data()));
-  }
-  std::vector<dv::carrier_of<Inside>> result(W);
-  dv::store(result.data(), total.total(site));
-  return result;
-}
-
-// One sum of terms that lie W side by side.
-template <class Accumulation, class Inside, int W>
-dv::carrier_of<Inside> along_a_row(std::vector<dv::carrier_of<Inside>> terms) {
-  const dv::rounding_site<Inside> site;
-  while (terms.size() % W != 0) terms.push_back(0);
-  dv::accumulate::row_accumulator<Accumulation, dv::rounding_site<Inside>, W> total;
-  for (std::size_t i = 0; i < terms.size(); i += W) total.push(site, dv::load<Inside, W>(terms.data() + i));
-  return total.total(site).value;
-}
-
-// ---- The same sums, written apart ------------------------------------------------------------------------------------
+// ---- The same sums, written apart ----------------------------------------------------------------------------------
 
 // S's own addition: native, or the operators of emulated numbers, which tests/number holds to MPFR.
 template <class S>
@@ -66,14 +28,7 @@ S number(dv::carrier_of<S> x) {
   else
     return S::from_carrier(x);
 }
-template <class S>
-dv::carrier_of<S> carrier(const S& x) {
-  if constexpr (std::is_floating_point_v<S>)
-    return x;
-  else
-    return x.carrier();
-}
-
+// With S's own addition: native, or the operators of emulated numbers, which tests/number holds to MPFR.
 template <class S>
 struct plain_sums {
   using C = dv::carrier_of<S>;
@@ -108,24 +63,6 @@ struct plain_sums {
   }
 };
 
-template <class C>
-bool same(C a, C b) {
-  return std::memcmp(&a, &b, sizeof a) == 0;
-}
-
-// Members of S of either sign, whose magnitudes span a factor of 2^9 and more.
-template <class S>
-std::vector<dv::carrier_of<S>> terms_of(std::size_t n, std::uint64_t seed) {
-  generator g(seed);
-  std::vector<dv::carrier_of<S>> terms;
-  for (std::size_t i = 0; i < n; ++i) {
-    // A third fills every significand.
-    const double x = std::ldexp((g.two_sided() + 0.25) / 3, int(g.bits() % 9));
-    terms.push_back(carrier(S(x)));
-  }
-  return terms;
-}
-
 }  // namespace
 
 TEST_CASE_TEMPLATE("every accumulation has the bits of a plain loop", S, float, double, dv::bf16, dv::fp16, dv::tf32,
@@ -136,7 +73,7 @@ TEST_CASE_TEMPLATE("every accumulation has the bits of a plain loop", S, float, 
     using plain = plain_sums<S>;
     const auto chain = carrier(plain::one_by_one(terms));
     CAPTURE(n);
-    CHECK(same(sum<sequential<>, S, S>(terms), chain));
+    CHECK(same(sum<sequential<>, S>(terms), chain));
     CHECK(same(sum<lane_sums<1>, S, S>(terms), chain));
     CHECK(same(sum<lane_sums<2>, S, S>(terms), carrier(plain::in_lanes(terms, 2))));
     CHECK(same(sum<lane_sums<8>, S, S>(terms), carrier(plain::in_lanes(terms, 8))));
@@ -153,7 +90,7 @@ TEST_CASE_TEMPLATE("sums side by side have the bits of plain ones", S, float, do
     constexpr int W = decltype(width)::value;
     for (const std::size_t n : {1u, 7u, 16u, 33u}) {
       const auto terms = terms_of<S>(n, 3 * n);
-      const auto got = side_by_side<A, S, W>(terms);
+      const auto got = side_by_side<A, W, S>(terms);
       for (std::size_t w = 0; w < W; ++w) {
         std::vector<dv::carrier_of<S>> rotated;
         for (std::size_t i = 0; i < n; ++i) rotated.push_back(terms[(i + w) % n]);
@@ -179,10 +116,10 @@ TEST_CASE_TEMPLATE("a row pushed in fragments has the bits of its terms one by o
       const auto terms = terms_of<S>(n, 5 * n + 1);
       const auto expected = sum<A, S, S>(terms);
       CAPTURE(n);
-      CHECK(same(along_a_row<A, S, 1>(terms), expected));
-      CHECK(same(along_a_row<A, S, 4>(terms), expected));
-      CHECK(same(along_a_row<A, S, 8>(terms), expected));
-      CHECK(same(along_a_row<A, S, 16>(terms), expected));
+      CHECK(same(along_a_row<A, 1, S>(terms), expected));
+      CHECK(same(along_a_row<A, 4, S>(terms), expected));
+      CHECK(same(along_a_row<A, 8, S>(terms), expected));
+      CHECK(same(along_a_row<A, 16, S>(terms), expected));
     }
   };
   check(sequential<>{});
@@ -200,7 +137,7 @@ TEST_CASE_TEMPLATE("zero terms of either sign change nothing, and no sum is −0
   for (std::size_t n = 1; n <= 40; ++n) CHECK(is_plus_zero(sum<A, float, float>(std::vector<float>(n, -0.0f))));
   CHECK(is_plus_zero(sum<A, dv::bf16, dv::bf16>({-0.0f, -0.0f, -0.0f})));
   CHECK(is_plus_zero(sum<A, float, float>({1, -1, 0.5f, -0.5f})));
-  CHECK(is_plus_zero(along_a_row<A, float, 4>({-0.0f, -0.0f, -0.0f, -0.0f, -0.0f})));
+  CHECK(is_plus_zero(along_a_row<A, 4, float>({-0.0f, -0.0f, -0.0f, -0.0f, -0.0f})));
 
   // A zero in the place of a term, and zeros after the last.
   for (std::size_t n = 1; n <= 20; ++n) {

@@ -17,14 +17,6 @@ using dv::accumulate::sequential;
 
 namespace {
 
-template <class S>
-S number(dv::carrier_of<S> x) {
-  if constexpr (std::is_floating_point_v<S>)
-    return x;
-  else
-    return S::from_carrier(x);
-}
-
 // The loop as A. Neumaier gives it, over S's own operators, which tests/number holds to MPFR.
 template <class S>
 dv::carrier_of<S> plain(const std::vector<dv::carrier_of<S>>& terms) {

@@ -22,6 +22,14 @@ bool same(C a, C b) {
   return std::memcmp(&a, &b, sizeof a) == 0;
 }
 
+// A number from its carrier, and back.
+template <class S>
+S number(dv::carrier_of<S> x) {
+  if constexpr (std::is_floating_point_v<S>)
+    return x;
+  else
+    return S::from_carrier(x);
+}
 template <class S>
 dv::carrier_of<S> carrier(const S& x) {
   if constexpr (std::is_floating_point_v<S>)

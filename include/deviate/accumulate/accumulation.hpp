@@ -55,7 +55,6 @@ struct sequential {
       sum_ = site.add(sum_, term);
     }
     /// \brief The sums of all terms pushed; +0 for none.
-    /// \brief The sum of all terms pushed.
     DEVIATE_HD fragment_type total(const Site&) const { return sum_; }
 
    private:
@@ -90,7 +89,6 @@ struct lane_sums {
       next_ = (next_ + 1) & (K - 1);
     }
     /// \brief The sums of all terms pushed; +0 for none.
-    /// \brief The sum of all terms pushed.
     DEVIATE_HD fragment_type total(const Site& site) const {
       fragment_type tree[K];
       for (int i = 0; i < K; ++i) tree[i] = sum_[i];
@@ -127,7 +125,6 @@ struct pairwise {
       ++count_;
     }
     /// \brief The sums of all terms pushed; +0 for none.
-    /// \brief The sum of all terms pushed.
     DEVIATE_HD fragment_type total(const Site& site) const {
       fragment_type sum = zero();
       int level = 0;

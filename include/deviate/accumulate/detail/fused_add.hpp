@@ -3,20 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <deviate/accumulate/unit_rounding.hpp>
 #include <deviate/number/exact.hpp>
 #include <deviate/number/format.hpp>
 #include <limits>
 #include <type_traits>
 
-namespace deviate::accumulate {
-
-/// \brief How a matrix unit rounds its running sum.
-enum class unit_rounding : std::uint8_t {
-  toward_zero,   ///< what lies below the last bit is cut off
-  nearest_even,  ///< to nearest, ties to even
-};
-
-namespace detail {
+namespace deviate::accumulate::detail {
 
 /// The exponent that zeros have, and the smallest that a fused addition aligns to.
 inline constexpr int zero_exponent = -126;
@@ -99,5 +92,4 @@ DEVIATE_HD float fused_add(float sum, const unit_term* term, int count) {
   return normalised<F, Rounding>(aligned, unit);
 }
 
-}  // namespace detail
-}  // namespace deviate::accumulate
+}  // namespace deviate::accumulate::detail
