@@ -54,4 +54,27 @@ inline constexpr float round_float_to_integer = 0x1.8p23f;
 template <lanes_over<float> L>
 using float_bits = decltype(bits(L{}));
 
+/// \brief The unsigned constant c in every lane.
+template <class Bits>
+DEVIATE_HD Bits broadcast_word(std::uint32_t c) {
+  return broadcast<Bits>(c);
+}
+
+/// \brief p·2^n for 1/2 ≤ p < 4 and an integer −160 ≤ n ≤ 130 in two's complement, rounded once: the first of two
+/// products is exact. Neither is followed by a sum, so none can be contracted.
+template <lanes_over<float> L, class Bits>
+DEVIATE_HD L scaled(const L& p, const Bits& n) {
+  const Bits half = ((n + broadcast_word<Bits>(256)) >> 1) - broadcast_word<Bits>(128);
+  const Bits bias = broadcast_word<Bits>(127);
+  return (p * from_bits((half + bias) << 23)) * from_bits((n - half + bias) << 23);
+}
+
+/// \brief x, held between two bounds beyond which the result is +0 or +∞ anyway; NaN stays.
+template <lanes_over<float> L>
+DEVIATE_HD L between(const L& x, float lowest, float highest) {
+  const L low = broadcast<L>(lowest), high = broadcast<L>(highest);
+  const L above = select(x < low, low, x);
+  return select(above > high, high, above);
+}
+
 }  // namespace deviate::math::detail
