@@ -29,7 +29,17 @@ double software_to_odd(const T& x) {
 template <class A>
 inline constexpr bool is_held_in_float = std::is_same_v<carrier_of<A>, float>;
 
+/// A sum in double, where rounding is downward: an exact zero of terms with different signs is −0 (IEEE 754-2019, 6.3).
+/// A sum is zero only where its terms are opposite or both zero: it is +0 only if neither has the sign bit.
+template <class L>
+DEVIATE_HD L zero_sum_downward(const L& sum, const L& a, const L& b) {
+  using B = lanes<std::uint64_t, lane_width<L>>;
+  const L zero = from_bits((bits(a) | bits(b)) & broadcast<B>(std::uint64_t(1) << 63));
+  return select(sum == broadcast<L>(0.0), zero, sum);
+}
+
 struct add_operation {
+  static constexpr bool is_sum = true;
   template <class L>
   static DEVIATE_HD L plain(const L& a, const L& b) {
     return a + b;
@@ -40,6 +50,7 @@ struct add_operation {
   }
 };
 struct subtract_operation {
+  static constexpr bool is_sum = true;
   template <class L>
   static DEVIATE_HD L plain(const L& a, const L& b) {
     return a - b;
@@ -50,13 +61,14 @@ struct subtract_operation {
   }
 };
 struct multiply_operation {
+  static constexpr bool is_sum = false;
   template <class L>
   static DEVIATE_HD L plain(const L& a, const L& b) {
     return a * b;
   }
-  /// 24 × 24 bits are exact in 53.
   template <bool FromFloat, class L>
   static DEVIATE_HD L odd(const L& a, const L& b) {
+    static_assert(2 * binary32.precision() <= binary64.precision(), "a product of floats is exact in double");
     if constexpr (FromFloat)
       return a * b;
     else
@@ -64,12 +76,13 @@ struct multiply_operation {
   }
 };
 struct divide_operation {
+  static constexpr bool is_sum = false;
   template <class L>
   static DEVIATE_HD L plain(const L& a, const L& b) {
     return a / b;
   }
-  /// A quotient of 24-bit numbers is at least 2^−51 (relative) from every midpoint of 26 bits: double cannot land on
-  /// one.
+  /// A quotient of 24-bit numbers is at least 2^−50 (relative) from every other number of 26 bits, and 2^−51 from every
+  /// midpoint: double, within 2^−53 of it, can land on neither, so every mode decides as for the exact quotient.
   template <bool FromFloat, class L>
   static DEVIATE_HD L odd(const L& a, const L& b) {
     if constexpr (FromFloat)
@@ -86,6 +99,8 @@ struct divide_operation {
 /// Operands may be of any scalar. Where their types (or a run-time rounder) say that they are members of the result's
 /// format and the theorem at `double_rounding_is_innocuous` holds, the working type computes and one more rounding
 /// follows; else the exact result is taken to odd in double first. The values are the same; only the speed differs.
+/// Modes other than to nearest, and `fma` in every mode, always start from the exact result.
+/// tests/number/arithmetic_modes.cpp and fma.cpp hold every mode to MPFR.
 /// \tparam S scalar of the results
 template <class S>
 class rounding_site {
@@ -142,6 +157,34 @@ class rounding_site {
           rounder_.from_odd(per_lane([](double v) { return detail::sqrt_to_odd(v); }, convert_lanes<double>(x.value)))};
   }
 
+  /// \brief a × b + c, rounded once. Where a software scalar takes part, its own product and its own sum.
+  template <class A, class B, class C, int W>
+  DEVIATE_HD fragment<S, W> fma(const fragment<A, W>& a, const fragment<B, W>& b, const fragment<C, W>& c) const {
+    using detail::is_software;
+    if constexpr (is_software<S> || is_software<A> || is_software<B> || is_software<C>) {
+      return add(multiply_in_software<C>(a, b), c);
+    } else if constexpr (std::is_same_v<S, double>) {
+      return {per_lane([](double x, double y, double z) { return std::fma(x, y, z); }, convert_lanes<double>(a.value),
+                       convert_lanes<double>(b.value), convert_lanes<double>(c.value))};
+    } else {
+      using L = lanes<double, W>;
+      using bit_lanes = lanes<std::uint64_t, W>;
+      static_assert(2 * binary32.precision() <= binary64.precision(), "a product of floats is exact in double");
+      const L x = convert_lanes<double>(a.value), y = convert_lanes<double>(b.value),
+              z = convert_lanes<double>(c.value);
+      L r;
+      if constexpr (detail::is_held_in_float<A> && detail::is_held_in_float<B>)
+        r = detail::add_to_odd(x * y, z);
+      else
+        r = per_lane([](double u, double v, double w) { return detail::fma_to_odd(u, v, w); }, x, y, z);
+      if (rounder_.rounds_downward()) {
+        const bit_lanes product_sign = bits(x) ^ bits(y);
+        r = detail::zero_sum_downward(r, L(from_bits(product_sign)), z);
+      }
+      return {rounder_.from_odd(r)};
+    }
+  }
+
   /// \brief What it rounds with.
   DEVIATE_HD const rounder_type& rounder() const { return rounder_; }
 
@@ -167,6 +210,15 @@ class rounding_site {
       return {rounder_.from_odd(detail::software_to_odd(x))};
   }
 
+  /// The product of a fused multiply-add in which software takes part: in the software type itself, unrounded.
+  template <class C, class A, class B>
+  static auto multiply_in_software(const fragment<A, 1>& a, const fragment<B, 1>& b) {
+    using T = std::conditional_t<
+        detail::is_software<S>, S,
+        std::conditional_t<detail::is_software<A>, A, std::conditional_t<detail::is_software<B>, B, C>>>;
+    return fragment<T, 1>{T(a.value) * T(b.value)};
+  }
+
   template <class Operation, class A, class B, int W>
   DEVIATE_HD fragment<S, W> binary(const fragment<A, W>& a, const fragment<B, W>& b) const {
     if constexpr (detail::is_software<S>) {
@@ -187,8 +239,12 @@ class rounding_site {
             return {rounder_.from_working(
                 Operation::plain(convert_lanes<working>(a.value), convert_lanes<working>(b.value)))};
         constexpr bool from_float = detail::is_held_in_float<A> && detail::is_held_in_float<B>;
-        return {rounder_.from_odd(
-            Operation::template odd<from_float>(convert_lanes<double>(a.value), convert_lanes<double>(b.value)))};
+        const auto x = convert_lanes<double>(a.value), y = convert_lanes<double>(b.value);
+        auto r = Operation::template odd<from_float>(x, y);
+        if constexpr (Operation::is_sum)
+          if (rounder_.rounds_downward())
+            r = detail::zero_sum_downward(r, x, std::is_same_v<Operation, detail::add_operation> ? y : -y);
+        return {rounder_.from_odd(r)};
       }
     }
   }
@@ -208,7 +264,7 @@ DEVIATE_HD fragment<emulated<F>, 1> as_fragment(const emulated<F>& x) {
 }  // namespace detail
 
 // clang-format off
-/// \name Operators of emulated numbers: correctly rounded, to nearest even
+/// \name Operators of emulated numbers: correctly rounded in the format's mode
 /// @{
 
 /// \brief The exact result, rounded once.
@@ -216,6 +272,7 @@ template <format F> DEVIATE_HD emulated<F> operator+(const emulated<F>& a, const
 template <format F> DEVIATE_HD emulated<F> operator-(const emulated<F>& a, const emulated<F>& b) { return detail::emulated_result(rounding_site<emulated<F>>{}.subtract(detail::as_fragment(a), detail::as_fragment(b))); }
 template <format F> DEVIATE_HD emulated<F> operator*(const emulated<F>& a, const emulated<F>& b) { return detail::emulated_result(rounding_site<emulated<F>>{}.multiply(detail::as_fragment(a), detail::as_fragment(b))); }
 template <format F> DEVIATE_HD emulated<F> operator/(const emulated<F>& a, const emulated<F>& b) { return detail::emulated_result(rounding_site<emulated<F>>{}.divide(detail::as_fragment(a), detail::as_fragment(b))); }
+template <format F> DEVIATE_HD emulated<F> fma(const emulated<F>& a, const emulated<F>& b, const emulated<F>& c) { return detail::emulated_result(rounding_site<emulated<F>>{}.fma(detail::as_fragment(a), detail::as_fragment(b), detail::as_fragment(c))); }
 template <format F> DEVIATE_HD emulated<F> sqrt(const emulated<F>& x) { return detail::emulated_result(rounding_site<emulated<F>>{}.sqrt(detail::as_fragment(x))); }
 /// @}
 // clang-format on

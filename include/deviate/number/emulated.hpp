@@ -13,8 +13,9 @@ namespace deviate {
 
 /// \brief A number of format F. Its carrier always holds a member of F, so comparisons are the carrier's own.
 ///
-/// `+ − × ÷ √` (arithmetic.hpp) round the exact result once. Conversions round once: from double directly, never
-/// through float. NaN has one representation; −0 is kept.
+/// `+ − × ÷ √` and `fma` (arithmetic.hpp) round the exact result once, in the format's mode. Conversions round once: from double directly, never
+/// through float. NaN has one representation; −0 is kept where the format has it. A format without NaN keeps it in the
+/// carrier all the same.
 /// \tparam F the format; at most 26 significand bits, so that double can compute with it
 ///
 /// Runs on host and device with the same bits. tests/number/emulated.cpp holds every operation to MPFR.
@@ -22,6 +23,7 @@ template <format F>
 class emulated {
   static_assert(F.exponent_bits >= 2 && F.exponent_bits <= 11 && F.fraction_bits >= 1 && F.fraction_bits <= 25,
                 "an emulated format has 2 to 11 exponent bits and 1 to 25 fraction bits");
+  static_assert(F.rounding != rounding_mode::stochastic, "operators have no random bits: see stochastic.hpp");
 
  public:
   static constexpr format number_format = F;  ///< the format
@@ -65,8 +67,11 @@ class emulated {
   friend DEVIATE_HD bool operator<=(const emulated& a, const emulated& b) { return a.value_ <= b.value_; }
   friend DEVIATE_HD bool operator>=(const emulated& a, const emulated& b) { return a.value_ >= b.value_; }
   /// @}
-  /// \brief The number with the other sign, exactly; NaN stays as it is.
-  friend DEVIATE_HD emulated operator-(const emulated& a) { return from_carrier(select(a.value_ != a.value_, a.value_, -a.value_)); }
+  /// \brief The number with the other sign, exactly; NaN stays as it is, and so does the zero of a format with one zero.
+  friend DEVIATE_HD emulated operator-(const emulated& a) {
+    const carrier_type negated = F.has_negative_zero() ? -a.value_ : carrier_type(0) - a.value_;
+    return from_carrier(select(a.value_ != a.value_, a.value_, negated));
+  }
   /// \brief The number itself.
   friend DEVIATE_HD emulated operator+(const emulated& a) { return a; }
   // clang-format on

@@ -52,8 +52,10 @@ DEVIATE_HD L add_to_odd(const L& a, const L& b) {
   const auto finite = (s <= top) & (s >= -top);
   const auto even = (u & one) == broadcast<B>(0);
   const auto inexact = ((error < zero) | (error > zero)) & finite & even;
-  const auto away = ((error > zero) & (s > zero)) | ((error < zero) & (s < zero));
-  const L odd = select(inexact, from_bits(select(away, u + one, u - one)), s);
+  // One up in magnitude where the error has the sum's sign, else one down. By integers: g++ 12 -O1 miscompiles the
+  // disjunction of comparisons that says the same of vectors.
+  const B neighbour = u + one - ((bits(error) ^ bits(s)) >> 63 << 1);
+  const L odd = select(inexact, from_bits(neighbour), s);
   // A finite sum beyond the largest double is to odd the largest double, whose last bit is one.
   const auto overflowed = (!finite) & (a <= top) & (a >= -top) & (b <= top) & (b >= -top);
   return select(overflowed, select(s < zero, -top, top), odd);
@@ -92,6 +94,39 @@ DEVIATE_HD double sqrt_to_odd(double x) {
   }
   const double s = std::sqrt(f);
   return std::ldexp(to_odd(s, std::fma(-s, s, f)), e / 2);
+}
+
+/// high + low + c to odd, where high + low is an exact product in two parts (|low| ≤ ulp(high)/2) and nothing overflows
+/// or underflows on the way: the emulation of a fused multiply-add by Boldo and Melquiond (2008, algorithm 5), whose
+/// last addition is to odd as well. Where the inner sum to odd is inexact its last bit lies far below that of the
+/// result, so it only says on which side of `vh` the exact value lies.
+DEVIATE_HD double product_plus_to_odd(double high, double low, double c) {
+  const auto two_sum = [](double a, double b, double& error) DEVIATE_HD_LAMBDA {
+    const double s = a + b, from_b = s - a;
+    error = (a - (s - from_b)) + (b - from_b);
+    return s;
+  };
+  double tl = 0, vl = 0;
+  const double th = two_sum(c, low, tl), vh = two_sum(high, th, vl);
+  return add_to_odd(vh, add_to_odd(tl, vl));
+}
+
+/// a × b + c to odd. A zero sum of different signs is +0.
+DEVIATE_HD double fma_to_odd(double a, double b, double c) {
+  if (!is_finite(a) || !is_finite(b) || a == 0 || b == 0) return a * b + c;
+  if (!is_finite(c)) return c;
+  const auto is_moderate = [](double x) DEVIATE_HD_LAMBDA { return std::fabs(x) > 0x1p-800 && std::fabs(x) < 0x1p900; };
+  const double p = a * b;
+  if (is_moderate(p) && (c == 0 || is_moderate(c))) return product_plus_to_odd(p, std::fma(a, b, -p), c);
+  // Both terms by fractions in [1/4, 1) and their exponents; what lies 2^200 below the other term only says to which
+  // side of it the sum lies, wherever exactly it is.
+  int ea = 0, eb = 0, ec = 0;
+  const double fa = std::frexp(a, &ea), fb = std::frexp(b, &eb), fc = std::frexp(c, &ec), f = fa * fb;
+  const double low = std::fma(fa, fb, -f);
+  if (c == 0) return scale_to_odd(to_odd(f, low), ea + eb);
+  const int above = ec - (ea + eb), apart = above > 200 ? 200 : above < -200 ? -200 : above;
+  if (apart > 0) return scale_to_odd(product_plus_to_odd(std::ldexp(f, -apart), std::ldexp(low, -apart), fc), ec);
+  return scale_to_odd(product_plus_to_odd(f, low, std::ldexp(fc, apart)), ea + eb);
 }
 
 /// An integer of 64 bits to odd.

@@ -64,6 +64,8 @@ struct scalar_traits<runtime_scalar<Carrier, Working>> {
 
     bool operands_are_members = false;  ///< run-time operands are members and the theorem covers the format
 
+    /// \brief True if a zero sum of different signs is −0.
+    DEVIATE_HD constexpr bool rounds_downward() const { return wide_.rounding == rounding_mode::downward; }
     /// \brief The result of an operation in the working type.
     template <class L>
     DEVIATE_HD auto from_working(const L& x) const {

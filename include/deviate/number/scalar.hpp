@@ -32,6 +32,8 @@ requires(std::is_same_v<S, float> || std::is_same_v<S, double>) struct scalar_tr
   static constexpr bool contains(const format& operand) { return operand.subset_of(native_format<S>); }
   /// \brief Makes numbers of the scalar from results.
   struct rounder {
+    /// \brief The processor rounds to nearest even.
+    static constexpr bool rounds_downward() { return false; }
     /// \brief The result of an operation in the working type.
     template <class L>
     DEVIATE_HD L from_working(const L& x) const {
@@ -65,6 +67,9 @@ struct scalar_traits<emulated<F>> {
   }
   /// \brief Makes numbers of the scalar from results.
   struct rounder {
+    static_assert(F.precision() + 2 <= binary64.precision(), "a result to odd in double is rounded as the exact one");
+    /// \brief True if a zero sum of different signs is −0.
+    static constexpr bool rounds_downward() { return F.rounding == rounding_mode::downward; }
     /// \brief The result of an operation in the working type.
     template <class L>
     DEVIATE_HD auto from_working(const L& x) const {
