@@ -72,8 +72,11 @@ float_errors sweep_bits(std::uint32_t stride) {
     const auto ordinary = (size <= power * deviate::broadcast<D>(found.largest_ulp * 0x1p-23)) &
                           (size <= v * deviate::broadcast<D>(found.largest_relative)) & (v < limit) &
                           (v >= deviate::broadcast<D>(0.0));
-    const auto quiet =
-        ordinary | ((v < smallest) & (size <= power * deviate::broadcast<D>(found.largest_ulp * 0x1p-23)));
+    const auto tiny = (v < smallest) & (size <= power * deviate::broadcast<D>(found.largest_ulp * 0x1p-23));
+    // A quarter of all floats: infinite, as they should be.
+    const D infinite = deviate::broadcast<D>(std::numeric_limits<double>::infinity());
+    const auto overflowed = (v > deviate::broadcast<D>(0x1p129)) & (deviate::convert_lanes<double>(y) == infinite);
+    const auto quiet = ordinary | tiny | overflowed;
     if (!deviate::any(!quiet)) continue;
     for (int i = 0; i < W; ++i) found.add(x[i], y[i], v[i]);
   }

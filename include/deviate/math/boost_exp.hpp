@@ -69,8 +69,8 @@ S exact_scalar(const carrier_of<S>& x) {
 ///
 /// Computed with 50 digits, and with 100 where those leave the rounding open (A. Ziv, 1991); the value is never a number
 /// of S nor a midpoint but at 0, because e^x is transcendental. Held by tests/math/boost_exp.cpp: every FP16 and BF16
-/// input, and floats and doubles, against MPFR. Host only: some
-/// ten microseconds a call.
+/// input, and floats and doubles, against MPFR. Host only: some ten
+/// microseconds a call.
 template <class S>
 S exp_exact(const S& x) {
   const double v = detail::exact_double(x);
