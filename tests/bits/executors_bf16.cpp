@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bits/same_bits.hpp"
 
-TEST_CASE("same bits on every executor: bf16") { bits_test::check_executors_of<deviate::bf16>(); }
+TEST_CASE("same bits on every executor: bf16") { bits_test::check_all_executors<deviate::bf16>(); }

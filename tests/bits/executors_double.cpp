@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bits/same_bits.hpp"
 
-TEST_CASE("same bits on every executor: double") { bits_test::check_executors_of<double>(); }
+TEST_CASE("same bits on every executor: double") { bits_test::check_all_executors<double>(); }

@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bits/same_bits.hpp"
 
-TEST_CASE("same bits on every executor: fp8_e4m3") { bits_test::check_executors_of<deviate::fp8_e4m3>(); }
+TEST_CASE("same bits on every executor: fp8_e4m3") { bits_test::check_all_executors<deviate::fp8_e4m3>(); }

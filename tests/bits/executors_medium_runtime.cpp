@@ -2,5 +2,5 @@
 #include "bits/same_bits.hpp"
 
 TEST_CASE("same bits on every executor: a format chosen at run time, held in float") {
-  bits_test::check_executors_of<deviate::medium_runtime>(deviate::format{8, 15});
+  bits_test::check_other_executors<deviate::medium_runtime>(deviate::format{8, 15});
 }

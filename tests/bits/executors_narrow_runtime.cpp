@@ -2,5 +2,5 @@
 #include "bits/same_bits.hpp"
 
 TEST_CASE("same bits on every executor: a format chosen at run time, computed in float") {
-  bits_test::check_executors_of<deviate::narrow_runtime>(deviate::format{6, 8});
+  bits_test::check_other_executors<deviate::narrow_runtime>(deviate::format{6, 8});
 }

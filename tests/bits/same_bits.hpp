@@ -131,14 +131,23 @@ std::uint64_t hash_of(const Recipe& r, Forward forward) {
   return h.value();
 }
 
-// The five named recipes in S; `format` is that of a run-time S, and nothing for a compile-time one.
+// The named recipes in S, in two parts for their compile time; `format` is that of a run-time S, and nothing for a
+// compile-time one.
 template <class S, class... Format>
-void check_executors_of(const Format&... format) {
+void check_stored_executors(const Format&... format) {
   check_executors(dv::flash1_all<S>(format...), flash);
   check_executors(dv::flash2_all<S>(format...), flash);
+}
+template <class S, class... Format>
+void check_other_executors(const Format&... format) {
   check_executors(dv::flash2_fp32_state<S>(format...), flash);
   check_executors(dv::uniform<S>(format...), flash);
   check_executors(dv::baseline<S>(format...), baseline);
+}
+template <class S>
+void check_all_executors() {
+  check_stored_executors<S>();
+  check_other_executors<S>();
 }
 // The same recipes in a compile-time scalar and in its format chosen at run time.
 template <class S, class Runtime>

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bits/same_bits.hpp"
+
+TEST_CASE("same bits on every executor, state stored: a format chosen at run time, held in float") {
+  bits_test::check_stored_executors<deviate::medium_runtime>(deviate::format{8, 15});
+}
