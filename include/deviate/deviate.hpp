@@ -31,6 +31,9 @@
 #include <deviate/deviation/tolerance.hpp>
 #include <deviate/deviation/wasserstein.hpp>
 #include <deviate/math/double_double.hpp>
+#include <deviate/math/exp2_polynomial.hpp>
+#include <deviate/math/exp2_table.hpp>
+#include <deviate/math/exp_fma.hpp>
 #include <deviate/math/site_operations.hpp>
 #include <deviate/number/double_double.hpp>
 #include <deviate/number/named.hpp>

@@ -83,7 +83,7 @@ template <class Sites, class M>
 DEVIATE_HD auto rescaling(const Sites& at, const M& from, const M& to, bool started) {
   using factor = typename decltype(at.rescale_factor)::scalar_type;
   if (!started || from.value == to.value) return fragment<factor, 1>{carrier_of<factor>(1)};
-  return at.rescale_factor.exp(at.shifted_score.subtract(from, to));
+  return at.exp(at.rescale_factor, from, to);
 }
 
 /// One key tile in the order of FlashAttention-2: probabilities against the new maximum, O not normalised.

@@ -188,7 +188,7 @@ class forward_tile {
         sum;
     for (int c = 0; c < n_; c += W) {
       const auto s = load<scalar<site::score>, W>(score_ + row * key_stride_ + c);
-      fragment<P, W> p = at.probability.exp(at.shifted_score.subtract(s, most));
+      fragment<P, W> p = at.exp(at.probability, s, most);
       p.value = select(mask_for<carrier<site::probability>, carrier<site::score>>(s.value == hidden.value),
                        fill<P, W>(carrier<site::probability>(0)).value, p.value);
       sum.push(at.row_sum_inside, p);

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deviate/accumulate/accumulation.hpp>
+#include <deviate/attention/exponential.hpp>
 #include <deviate/attention/site.hpp>
 #include <deviate/math/site_operations.hpp>
 #include <deviate/number/runtime_format.hpp>
@@ -38,6 +39,11 @@ enum class division : std::uint8_t {
 };
 template <division How>
 struct divided {};
+
+/// \brief `probability` and `rescale_factor` are computed by this function instead of the correctly rounded exp.
+/// \tparam Function see exponential_function in exponential.hpp
+template <class Function>
+struct exponential {};
 /// @}
 
 /// \brief A recipe: one scalar for every site, then changes; a later change wins over an earlier one.
@@ -48,7 +54,7 @@ struct divided {};
 /// using suspect = with<kernel, at<site::output_state, bf16>>;  // … but O stored in BF16
 /// \endcode
 /// \tparam Default scalar of every site that no change names
-/// \tparam Changes `at`, `summed`, `normalized`, `divided`
+/// \tparam Changes `at`, `summed`, `normalized`, `divided`, `exponential`
 template <class Default, class... Changes>
 struct recipe;
 
@@ -76,6 +82,15 @@ template <site S, class Found, class Accumulation, class... Rest>
 struct find_sum<S, Found, summed<S, Accumulation>, Rest...> : find_sum<S, Accumulation, Rest...> {};
 template <site S, class Found, class Other, class... Rest>
 struct find_sum<S, Found, Other, Rest...> : find_sum<S, Found, Rest...> {};
+
+template <class Found, class... Changes>
+struct find_exponential {
+  using type = Found;
+};
+template <class Found, class Function, class... Rest>
+struct find_exponential<Found, exponential<Function>, Rest...> : find_exponential<Function, Rest...> {};
+template <class Found, class Other, class... Rest>
+struct find_exponential<Found, Other, Rest...> : find_exponential<Found, Rest...> {};
 
 constexpr normalization latest(normalization found, ...) { return found; }
 template <normalization When>
@@ -140,6 +155,10 @@ struct recipe : detail::runtime_formats<detail::any_runtime<detail::recipe_types
   template <site S>
   using accumulation = typename types::template accumulation<S>;
 
+  /// \brief The exp of `probability` and `rescale_factor`.
+  using exponential_type = typename detail::find_exponential<natural_exponential, Changes...>::type;
+  static_assert(exponential_function<exponential_type>, "the recipe's exponential is not an exponential_function");
+
   /// \brief True if some site's scalar is a `runtime_scalar`: then the recipe object carries formats.
   static constexpr bool has_runtime = detail::any_runtime<types>(std::make_index_sequence<std::size_t(site_count)>{});
   /// \brief True if some site's scalar is a software scalar: then fragments have one lane.
@@ -181,6 +200,11 @@ using with = typename detail::changed<Recipe, Changes...>::type;
 /// Inside a sum the operations are those of the accumulation's own scalar: `score_sum`, `row_sum_inside`, `value_sum`.
 template <class Recipe>
 struct forward_sites {
+  /// \brief exp(x − m), with the recipe's exponential: the argument rounded at `shifted_score`, the result at `result`.
+  template <class Site, class X, class M>
+  DEVIATE_HD auto exp(const Site& result, const X& x, const M& m) const {
+    return Recipe::exponential_type::of(shifted_score, result, x, m);
+  }
   /// \brief Operations of a site.
   template <site S>
   using operations = site_operations<typename Recipe::template scalar<S>>;

@@ -21,6 +21,13 @@ class site_operations : public rounding_site<S> {
   DEVIATE_HD fragment<S, W> exp(const fragment<A, W>& x) const {
     return this->unary([](const auto& v) DEVIATE_HD_LAMBDA { return math::exp(v); }, x);
   }
+  /// \brief A function of float lanes, of x rounded once to float; its result rounded to the site's scalar.
+  template <class F, class A, int W>
+  DEVIATE_HD fragment<S, W> apply_in_float(F f, const fragment<A, W>& x) const {
+    static_assert(!detail::is_software<S> && !detail::is_software<A>, "a function of floats knows no software scalar");
+    return this->unary(
+        [f](const auto& v) DEVIATE_HD_LAMBDA { return convert_lanes<double>(f(convert_lanes<float>(v))); }, x);
+  }
   /// \brief Natural logarithm, rounded once: correctly for every float x and up to 24 bits.
   template <class A, int W>
   DEVIATE_HD fragment<S, W> log(const fragment<A, W>& x) const {
