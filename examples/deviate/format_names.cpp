@@ -57,13 +57,21 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::span<const named_format> named_formats() {
-  static const std::array<named_format, 8> formats{{
+  static const std::array<named_format, 16> formats{{
       {"bf16", bf16_format},
       {"fp16", fp16_format},
       {"tf32", tf32_format},
       {"fp8_e5m2", fp8_e5m2_format},
       {"fp8_e4m3", fp8_e4m3_format},
       {"fp8_e4m3_saturating", fp8_e4m3_saturating_format},
+      {"fp8_e5m2_fnuz", fp8_e5m2_fnuz_format},
+      {"fp8_e4m3_fnuz", fp8_e4m3_fnuz_format},
+      {"fp6_e3m2", fp6_e3m2_format},
+      {"fp6_e2m3", fp6_e2m3_format},
+      {"fp4_e2m1", fp4_e2m1_format},
+      {"fp24_e8m15", fp24_e8m15_format},
+      {"fp24_e7m16", fp24_e7m16_format},
+      {"e8m13", e8m13_format},
       {"fp32", binary32},
       {"fp64", binary64},
   }};
@@ -73,6 +81,8 @@ std::span<const named_format> named_formats() {
 named_format format_named(std::string_view name) {
   for (const named_format& f : named_formats())
     if (f.name == name) return f;
+  if (name == "e8m0")
+    throw usage_error("format \"e8m0\": it holds the scales of block formats, and no command computes in it");
   if (const std::optional<field_widths> widths = widths_in(name)) {
     const auto [exponent_bits, fraction_bits] = *widths;
     if (exponent_bits < fewest_exponent_bits || exponent_bits > most_exponent_bits ||

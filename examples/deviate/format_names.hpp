@@ -20,7 +20,7 @@ struct named_format {
 /// \brief The formats with names of their own, in the order in which they are listed.
 std::span<const named_format> named_formats();
 
-/// \brief bf16, fp16, tf32, fp8_e5m2, fp8_e4m3, fp8_e4m3_saturating, fp32, fp64, or any e<X>m<Y>.
+/// \brief One of `named_formats`, or any e<X>m<Y>.
 /// \throws usage_error for another name; the message suggests the nearest
 named_format format_named(std::string_view name);
 

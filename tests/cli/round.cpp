@@ -181,10 +181,66 @@ TEST_CASE("encode: the inverse of decode for every code of narrow formats") {
   }
 }
 
+TEST_CASE("round: the new formats") {
+  const auto value = [](const char* name, const char* input) {
+    return json_of({"round", "--format", name, "--json", "--", input}).at(0);
+  };
+  CHECK(value("fp4_e2m1", "5").at("bits") == "0x6");
+  CHECK(value("fp4_e2m1", "-1e9").at("value") == -6.0);
+  CHECK(value("fp4_e2m1", "nan").at("value") == "nan");
+  CHECK(value("fp6_e3m2", "inf").at("bits") == "0x1f");
+  CHECK(value("fp8_e4m3_fnuz", "-0").at("bits") == "0x00");
+  CHECK(value("fp8_e4m3_fnuz", "-240").at("bits") == "0xff");
+  CHECK(value("fp8_e5m2_fnuz", "inf").at("bits") == "0x80");
+  CHECK(value("e8m13", "-1.5").at("bits") == "0x2ff000");
+  expect_refusal({"round", "--format", "e8m0", "1"}, "scales of block formats");
+}
+
+TEST_CASE("case 64, 65, 69: round --mode, once and exactly in every mode") {
+  const auto value = [](const char* name, const char* mode, const char* input) {
+    return json_of({"round", "--format", name, "--mode", mode, "--json", "--", input}).at(0).at("value");
+  };
+  CHECK(value("bf16", "nearest_even", "1.01953125") == 1.015625);
+  CHECK(value("bf16", "nearest_away", "1.01953125") == 1.0234375);
+  CHECK(value("bf16", "nearest_away", "1.0195312499999999999999999999999999999") == 1.015625);
+  CHECK(value("bf16", "toward_zero", "0.9999") == 0.99609375);
+  CHECK(value("bf16", "toward_zero", "0.2691408770292272") == 0.267578125);
+  CHECK(value("bf16", "upward", "1.000000000000000000000000000000000000000001") == 1.0078125);
+  CHECK(value("bf16", "downward", "-1.000000000000000000000000000000000000000001") == -1.0078125);
+  CHECK(value("bf16", "upward", "1") == 1.0);
+  CHECK(value("bf16", "to_odd", "1.000000000000000000000000000000000000000001") == 1.0078125);
+  CHECK(value("fp32", "downward", "0.1") == double(std::nextafter(0.1f, 0.0f)));
+  CHECK(value("fp8_e4m3", "toward_zero", "1000") == 448.0);
+  CHECK(value("fp8_e5m2", "upward", "57345") == "inf");
+  CHECK(value("fp8_e5m2", "upward", "-1e9") == -57344.0);
+  CHECK(value("fp16", "upward", "1e-400") == 0x1p-24);
+  expect_refusal({"round", "--format", "fp64", "--mode", "upward", "0.1"}, "narrower than fp64");
+  expect_refusal({"round", "--format", "bf16", "--mode", "up", "0.1"}, "--mode");
+  expect_refusal({"round", "--format", "bf16", "--seed", "3", "0.1"}, "--mode stochastic");
+}
+
+TEST_CASE("round --mode stochastic: by the seed and the place, numbers of the format unchanged") {
+  words command{"round", "--format", "bf16", "--mode", "stochastic", "--seed", "7", "--json"};
+  for (int i = 0; i < 400; ++i) command.push_back(i % 2 == 0 ? "1.001953125" : "1.0078125");
+  const auto first = json_of(command), second = json_of(command);
+  CHECK(first == second);
+  int up = 0;
+  for (std::size_t i = 0; i < 400; ++i) {
+    const double got = first.at(i).at("value");
+    if (i % 2 == 1) CHECK(got == 1.0078125);
+    if (i % 2 == 0) CHECK((got == 1.0 || got == 1.0078125));
+    up += i % 2 == 0 && got == 1.0078125 ? 1 : 0;
+  }
+  CHECK(up > 25);  // a quarter of 200, five standard errors
+  CHECK(up < 75);
+  command[6] = "8";
+  CHECK(json_of(command) != first);
+}
+
 TEST_CASE("formats: names and limits") {
   std::map<std::string, nlohmann::json> formats;
   for (const auto& one : json_of({"formats", "--json"})) formats[one.at("name")] = one;
-  REQUIRE(formats.size() == 8);
+  REQUIRE(formats.size() == 17);
   CHECK(formats["bf16"]["max"] == 0x1.fep127);
   CHECK(formats["bf16"]["min_normal"] == 0x1p-126);
   CHECK(formats["bf16"]["min_subnormal"] == 0x1p-133);
@@ -203,6 +259,19 @@ TEST_CASE("formats: names and limits") {
   CHECK(formats["fp8_e4m3"]["overflow"] != formats["fp8_e4m3_saturating"]["overflow"]);
   CHECK(formats["fp32"]["max"] == 0x1.fffffep127);
   CHECK(formats["fp64"]["nan"] == "0x7ff8000000000000");
+  CHECK(formats["fp6_e3m2"]["max"] == 28);
+  CHECK(formats["fp6_e3m2"]["nan"].is_null());
+  CHECK(formats["fp6_e2m3"]["max"] == 7.5);
+  CHECK(formats["fp4_e2m1"]["max"] == 6);
+  CHECK(formats["fp4_e2m1"]["min_subnormal"] == 0.5);
+  CHECK(formats["fp8_e4m3_fnuz"]["max"] == 240);
+  CHECK(formats["fp8_e4m3_fnuz"]["bias"] == 8);
+  CHECK(formats["fp8_e4m3_fnuz"]["nan"] == "0x80");
+  CHECK(formats["fp8_e5m2_fnuz"]["max"] == 57344);
+  CHECK(formats["fp24_e8m15"]["width"] == 24);
+  CHECK(formats["e8m0"]["max"] == 0x1p127);
+  CHECK(formats["e8m0"]["min_normal"] == 0x1p-127);
+  CHECK(formats["e8m0"]["nan"] == "0xff");
   const outcome table = outcome_of({"formats"});
   CHECK(contains(table.out, "fp8_e4m3_saturating"));
   CHECK(contains(table.out, "e<X>m<Y>"));
