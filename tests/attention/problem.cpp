@@ -335,3 +335,20 @@ TEST_CASE("case 89: padded query rows are compared only where a mask of valid ro
   CHECK(std::isnan(dv::deviation(arbitrary, golden.output).max_abs));
   CHECK(dv::deviation(arbitrary, golden.output, {.valid_rows = valid}).max_abs == 0);
 }
+
+TEST_CASE("a key that is seen but scores minus infinity has no weight, and its value is left out, in any tile") {
+  const float large = 3e38f, nan = std::numeric_limits<float>::quiet_NaN();
+  const dv::tensor<float> q({1, 1, 3, 1}, {large, large, large});
+  const dv::tensor<float> k({1, 1, 3, 1}, {-large, 0.0f, -large});
+  const dv::tensor<float> v({1, 1, 3, 1}, {nan, 2.0f, std::numeric_limits<float>::infinity()});
+  for (const std::int64_t tile : {1, 2, 3, 64}) {
+    const dv::schedule plan{.tile_query = 2, .tile_key = tile};
+    const auto native = dv::flash_forward(dv::recipe<float>{}, q, k, v, {.scale = 1.0}, plan);
+    const auto plain =
+        dv::flash_forward(dv::recipe<float>{}, q, k, v, {.scale = 1.0}, plan, dv::one_by_one<dv::plain_tile>{});
+    for (const float o : native.output.values()) CHECK(o == 2.0f);
+    for (const float o : plain.output.values()) CHECK(o == 2.0f);
+  }
+  const auto baseline = dv::baseline_forward(dv::recipe<float>{}, q, k, v, {.scale = 1.0});
+  for (const float o : baseline.output.values()) CHECK(o == 2.0f);
+}

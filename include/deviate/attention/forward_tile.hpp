@@ -186,14 +186,19 @@ class forward_tile {
     accumulate::row_accumulator<typename Recipe::template accumulation<site::row_sum_partial>,
                                 decltype(at.row_sum_inside), W>
         sum;
+    auto weightless = hidden.value != hidden.value;
     for (int c = 0; c < n_; c += W) {
       const auto s = load<scalar<site::score>, W>(score_ + row * key_stride_ + c);
       fragment<P, W> p = at.exp(at.probability, s, most);
-      p.value = select(mask_for<carrier<site::probability>, carrier<site::score>>(s.value == hidden.value),
+      const auto unseen = s.value == hidden.value;
+      p.value = select(mask_for<carrier<site::probability>, carrier<site::score>>(unseen),
                        fill<P, W>(carrier<site::probability>(0)).value, p.value);
+      weightless = weightless | unseen;
       sum.push(at.row_sum_inside, p);
       store(probability_ + row * key_stride_ + c, p);
     }
+    // A key that is seen but scores −∞ has no weight, and its V is left out like a hidden one's.
+    if (any(weightless)) view_[row] = row_view::some;
     return at.row_sum_partial.round(sum.total(at.row_sum_inside));
   }
 
@@ -281,8 +286,7 @@ class forward_tile {
       for (int r = 0; r < R; ++r) {
         const int place = (row + r) * key_stride_ + key;
         if constexpr (Checked) {
-          // A row that sees every key of the tile is not checked, so that its bits do not depend on its neighbours.
-          if (view_[row + r] != row_view::all && score_[place] == minus_infinity<carrier<site::score>>()) {
+          if (score_[place] == minus_infinity<carrier<site::score>>()) {
             for (int f = 0; f < F; ++f)
               sum[r][f].push(at.value_sum,
                              terms(fill<scalar<site::value_product>, W>(carrier<site::value_product>(0))));

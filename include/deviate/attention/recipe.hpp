@@ -115,11 +115,10 @@ struct runtime_formats {};
 template <>
 struct runtime_formats<true> {
   format formats[site_count];  ///< by site; read only where the site's scalar is a runtime_scalar
-  bool one_format = false;     ///< all run-time sites share one format
 
   runtime_formats() = default;
   /// \brief Every run-time site uses `f`.
-  explicit runtime_formats(const format& f) : one_format(true) {
+  explicit runtime_formats(const format& f) {
     for (format& site_format : formats) site_format = f;
   }
 };
@@ -171,12 +170,27 @@ struct recipe : detail::runtime_formats<detail::any_runtime<detail::recipe_types
   using detail::runtime_formats<has_runtime>::runtime_formats;
   recipe() = default;
 
+  /// \brief True if all run-time sites have the same format, so that each may rely on its operands' being members of it.
+  bool shares_one_format() const requires has_runtime {
+    return [this]<std::size_t... I>(std::index_sequence<I...>) {
+      const format* first = nullptr;
+      bool same = true;
+      const auto compare = [&](const format& f) {
+        if (first == nullptr) first = &f;
+        same = same && f == *first;
+      };
+      ((scalar_traits<scalar<site(I)>>::is_runtime ? compare(this->formats[I]) : void()), ...);
+      return same;
+    }
+    (std::make_index_sequence<std::size_t(site_count)>{});
+  }
+
   /// \brief The operations of a site.
   template <site S>
   site_operations<scalar<S>> operations() const {
     if constexpr (scalar_traits<scalar<S>>::is_runtime)
       return site_operations<scalar<S>>{
-          typename scalar_traits<scalar<S>>::rounder{this->formats[int(S)], this->one_format}};
+          typename scalar_traits<scalar<S>>::rounder{this->formats[int(S)], shares_one_format()}};
     else
       return {};
   }
