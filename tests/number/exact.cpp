@@ -50,6 +50,12 @@ class odd_judge {
     mpfr_set_d(b_, b, MPFR_RNDN);
     return settled([&] { return oracle::compute(op, result_, a_, b_, MPFR_RNDZ); });
   }
+  double fused(double a, double b, double c) {
+    mpfr_set_d(a_, a, MPFR_RNDN);
+    mpfr_set_d(b_, b, MPFR_RNDN);
+    mpfr_set_d(c_, c, MPFR_RNDN);
+    return settled([&] { return mpfr_fma(result_, a_, b_, c_, MPFR_RNDZ); });
+  }
   double scaled(double x, long n) {
     mpfr_set_d(a_, x, MPFR_RNDN);
     return settled([&] { return mpfr_mul_2si(result_, a_, n, MPFR_RNDZ); });
@@ -81,7 +87,7 @@ class odd_judge {
     return dv::from_bits(dv::bits(truncated) | std::uint64_t(inexact != 0));
   }
 
-  oracle::real result_, a_, b_;
+  oracle::real result_, a_, b_, c_;
 };
 
 double ours(operation op, double a, double b) {
@@ -161,6 +167,33 @@ TEST_CASE("packs of sums to odd have the bits of plain sums") {
       tally.compare(sum[lane], dv::detail::add_to_odd(a[lane], b[lane]), a[lane], b[lane]);
   }
   tally.expect(160000);
+}
+
+TEST_CASE("fused multiply-add to odd: cancelling, far apart, products and addends beyond both ends of double; MPFR") {
+  odd_judge judge;
+  oracle::tally tally("fma");
+  oracle::words random(2008);
+  oracle::operands pairs(dv::binary64, dv::binary64, dv::binary64, 2009);
+  const auto number = [&](long exponent) {
+    const double sign = random.next() & 1 ? -1 : 1;
+    const std::uint64_t fraction = random.next() >> random.between(11, 62) << random.between(0, 10);
+    return sign * std::ldexp(double(fraction | 1), int(exponent) - 53);
+  };
+  for (int i = 0; i < 200000; ++i) {
+    const auto [x, y] = pairs.next(operation::multiply);
+    const double z = pairs.next(operation::add).first;
+    tally.compare(dv::detail::fma_to_odd(x, y, z), judge.fused(x, y, z), x, y, z);
+    // The exponents of product and addend are -110 to 110 apart, anywhere.
+    const long ea = random.between(-1000, 1000), eb = random.between(-1000, 1000);
+    const double a = number(ea), b = number(eb);
+    const double c = number(std::clamp(ea + eb + random.between(-110, 110), -1060L, 1010L));
+    tally.compare(dv::detail::fma_to_odd(a, b, c), judge.fused(a, b, c), a, b, c);
+    // The addend cancels the leading bits of the product.
+    const double d = number(random.between(-400, 400)), e = number(random.between(-600, 600)), near = -d * e;
+    for (double f : {near, std::nextafter(near, oracle::infinite), near * (1 + 0x1p-20), near / 2})
+      tally.compare(dv::detail::fma_to_odd(d, e, f), judge.fused(d, e, f), d, e, f);
+  }
+  tally.expect(1200000);
 }
 
 TEST_CASE("square roots to odd: MPFR") {

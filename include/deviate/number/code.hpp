@@ -20,7 +20,9 @@ namespace deviate {
 /// flushes subnormals, E = 0 is ±0.
 /// \param code bits above the format's width are ignored
 /// \param of the format: a subset of binary64, of any width up to 64 bits
-/// Runs on host and device. tests/number/code.cpp holds every code of formats of at most 8 bits to ml_dtypes.
+///
+/// Runs on host and device; device code takes a local copy of a named format (`constexpr format f = bf16_format`), since
+/// it cannot refer to a namespace's. tests/number/code.cpp holds every code of formats of at most 8 bits to ml_dtypes.
 DEVIATE_HD constexpr double decode(std::uint64_t code, const format& of) {
   constexpr std::uint64_t sign_bit = std::uint64_t{1} << 63;
   const std::uint64_t hidden = std::uint64_t{1} << of.fraction_bits, fraction = code & (hidden - 1);
