@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `deviate round` and `deviate formats`, and the exact numbers behind them.
+#include <deviate/number/code.hpp>
+
 #include <charconv>
 #include <cmath>
 #include <cstdio>
@@ -8,16 +10,14 @@
 #include "cli/tool.hpp"
 #include "deviate/exact_number.hpp"
 #include "deviate/format_names.hpp"
-#include "deviate/io/decode.hpp"
-#include "deviate/io/encode.hpp"
 #include "deviate/usage_error.hpp"
 
 namespace {
 
 using namespace cli_test;
+using deviate::decode;
+using deviate::encode;
 using deviate::format;
-using deviate::tool::decode;
-using deviate::tool::encode;
 using deviate::tool::exact_number;
 using deviate::tool::format_named;
 

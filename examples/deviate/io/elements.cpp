@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "deviate/io/elements.hpp"
 
-#include "deviate/io/decode.hpp"
 #include "deviate/io/file_error.hpp"
+#include <deviate/number/code.hpp>
 
 #include <algorithm>
 #include <array>

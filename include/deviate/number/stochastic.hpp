@@ -97,6 +97,9 @@ class stochastic_rounder {
     return round_stochastic<F, RandomBits>(x, words<L>(RandomBits, index));
   }
   /// \brief The same with a format chosen at run time.
+  /// \param x the value
+  /// \param random_bits how many of the top bits of the word decide
+  /// \param index of lane 0
   /// \param c constants of a format in the mode `stochastic`
   template <class L>
   DEVIATE_HD L round(const L& x, int random_bits, std::uint64_t index,

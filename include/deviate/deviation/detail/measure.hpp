@@ -48,9 +48,9 @@ double sum(std::size_t n, Term term) {
 /// \brief The end of a format's range, and what rounds to it.
 class range_end {
  public:
-  // A tie goes to the even neighbour; the largest number is odd in IEEE formats, whose all-ones fraction it has.
+  // A tie goes to the even neighbour; the largest number has an odd fraction but where the all-ones code is NaN.
   explicit range_end(const format& f)
-      : largest_(f.max_finite()), half_ulp_(ulp(largest_, f) / 2), keeps_ties_(f.specials != special_values::ieee) {}
+      : largest_(f.max_finite()), half_ulp_(ulp(largest_, f) / 2), keeps_ties_(f.specials == special_values::nan_only) {}
   /// \brief True if got sits at the end and rounding golden does not explain it.
   bool is_saturated(double got, double golden) const {
     if (std::fabs(got) != largest_ || std::isnan(golden)) return false;

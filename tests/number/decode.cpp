@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "deviate/io/decode.hpp"
+#include <deviate/number/code.hpp>
+
+#include <deviate/number/named.hpp>
 
 #include <doctest/doctest.h>
 
@@ -8,17 +10,13 @@
 #include <cmath>
 #include <cstdint>
 
-#include "deviate/io/element_type.hpp"
-
 namespace {
 
+using deviate::decode;
 using deviate::format;
-using deviate::tool::decode;
-using deviate::tool::describe;
-using deviate::tool::element_type;
 
-const format e4m3 = describe(element_type::float8_e4m3).numbers;
-const format e5m2 = describe(element_type::float8_e5m2).numbers;
+const format e4m3 = deviate::fp8_e4m3_format;
+const format e5m2 = deviate::fp8_e5m2_format;
 
 // The positive finite numbers in the order of their codes, in units of the smallest, as ml_dtypes 0.6.0 decodes them.
 constexpr std::array<std::int64_t, 127> e4m3_in_units_of_2_to_minus_9{
@@ -93,7 +91,7 @@ TEST_CASE("case 69: the ends of e4m3") {
 }
 
 TEST_CASE("every bf16 is the upper half of a binary32") {
-  const format bf16 = describe(element_type::bfloat16).numbers;
+  const format bf16 = deviate::bf16_format;
   for (std::uint32_t code = 0; code <= 0xffff; ++code) {
     const float expected = std::bit_cast<float>(code << 16);
     const double value = decode(code, bf16);
@@ -103,7 +101,7 @@ TEST_CASE("every bf16 is the upper half of a binary32") {
 }
 
 TEST_CASE("every fp16, its fields moved into a binary32") {
-  const format fp16 = describe(element_type::float16).numbers;
+  const format fp16 = deviate::fp16_format;
   for (std::uint32_t code = 0; code <= 0xffff; ++code) {
     // The exponent field keeps its value under a bias that is 112 larger; the product restores it, subnormals included.
     float expected = std::bit_cast<float>((code & 0x7fff) << 13) * 0x1p112f;
