@@ -66,7 +66,9 @@ class study_runner {
         golden_output = golden(rounded.q, rounded.k, rounded.v, p, who_);
         done(golden_cost * unit);
       }
-      const study_row base = measure(item, inputs, rounded, chosen, "baseline", nullptr, p, golden_output);
+      study_row base = measure(item, inputs, rounded, chosen, "baseline", nullptr, p, golden_output);
+      base.ratio_max_abs = ratio(base.deviation.max_abs, base.deviation.max_abs);  // 1, or NaN where it is NaN
+      base.ratio_relative_l2 = ratio(base.deviation.relative_l2, base.deviation.relative_l2);
       done(unit);
       if (std::find(item.recipes.begin(), item.recipes.end(), "baseline") != item.recipes.end())
         result_.rows.push_back(base);

@@ -164,8 +164,9 @@ std::string all_rows(const row_list& rows) {
   std::vector<column> varying;
   std::vector<std::string> fixed;
   for (const column& c : main_columns()) {
-    const bool same = std::all_of(rows.begin(), rows.end(),
-                                  [&](const study_row* row) { return shown(c, *row) == shown(c, *rows.front()); });
+    // The values themselves, not their few digits: a cosine that looks like 1 may differ.
+    const bool same =
+        std::all_of(rows.begin(), rows.end(), [&](const study_row* row) { return c.of(*row) == c.of(*rows.front()); });
     if (same && rows.size() > 1)
       fixed.push_back(std::string(c.name) + " " + shown(c, *rows.front()));
     else

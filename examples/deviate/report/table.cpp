@@ -188,7 +188,7 @@ std::string study_table(const study_result& study) {
   const bool as_matrices = study.rows.size() > most_single_rows;
   std::string text = wrapped("Deviation of the output O from golden: " + golden_in_words(study) +
                                  ". x is the ratio to baseline in the same format: above 1 lies farther from golden." +
-                                 (as_matrices ? " JSON and CSV have all metrics of every row." : ""),
+                                 (as_matrices ? " The JSON has all metrics of every row, the CSV the main ones." : ""),
                              most_columns, "") +
                      "\n";
   for (const std::string& note : study.notes) text += wrapped(printable(note), most_columns, "  ") + "\n";

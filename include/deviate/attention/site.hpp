@@ -29,13 +29,13 @@ enum class site : std::uint8_t {
   output_state,         ///< O between tiles
   normalizer,           ///< 1 / l
   output,               ///< the output O
-  log_sum_exp,          ///< m + ln l
+  log_sum_exp,          ///< m + ln l: ln l is rounded here, then the sum
 };
 
 /// \brief Number of sites.
 inline constexpr int site_count = int(site::log_sum_exp) + 1;
 
-/// \brief A site's name, as in the documentation and on the command line.
+/// \brief A site's name, as in the documentation.
 constexpr std::string_view name(site s) {
   constexpr std::array<std::string_view, site_count> names{"input",
                                                            "score_product",
