@@ -89,6 +89,7 @@ element_location furthest_beyond(const comparison& c) {
 constexpr const char* usage = "deviate compare A B";
 constexpr const char* brief =
     "Every metric of the difference between two tensor files, .npy or .safetensors, whole and per head.\n"
+    "Shapes are read from the right as [batch, heads, rows, columns]: of an LSE [heads, n], the rows are its heads.\n"
     "B is the reference. With --atol or --rtol the exit status is 1 if any |A - B| > atol + rtol |B|.";
 constexpr const char* notes =
     "Maxima are NaN or infinite if any element is; means are over elements finite on both sides.\n"
