@@ -62,7 +62,8 @@
 // Error-free transformations, the two-step argument reduction of exp and the fixed-quantum rounding of subnormals are
 // algebraically the identity; value-changing optimisations delete them. A wrong answer is worse than none.
 #if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
-#error "deviate computes with error-free transformations, and tells NaN apart, which -ffast-math and -ffinite-math-only delete: compile this file without them"
+#error \
+    "deviate computes with error-free transformations, and tells NaN apart, which -ffast-math and -ffinite-math-only delete: compile this file without them"
 #endif
 
 /// \def DEVIATE_NATIVE_VECTOR_BYTES

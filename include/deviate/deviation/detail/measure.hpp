@@ -50,7 +50,9 @@ class range_end {
  public:
   // A tie goes to the even neighbour; the largest number has an odd fraction but where the all-ones code is NaN.
   explicit range_end(const format& f)
-      : largest_(f.max_finite()), half_ulp_(ulp(largest_, f) / 2), keeps_ties_(f.specials == special_values::nan_only) {}
+      : largest_(f.max_finite()),
+        half_ulp_(ulp(largest_, f) / 2),
+        keeps_ties_(f.specials == special_values::nan_only) {}
   /// \brief True if got sits at the end and rounding golden does not explain it.
   bool is_saturated(double got, double golden) const {
     if (std::fabs(got) != largest_ || std::isnan(golden)) return false;
