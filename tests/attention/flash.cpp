@@ -102,6 +102,20 @@ TEST_CASE("case 65: rounding of P to nearest") {
   CHECK(1025 / (1 + 1024 * 0.9999) == doctest::Approx(1.0001).epsilon(1e-6));
 }
 
+TEST_CASE("case 65: P rounded away on ties, and truncated") {
+  std::vector<double> scores(1025, std::log(0.9999));
+  scores[0] = 0;
+  const std::vector<double> ones(1025, 1);
+  using ties_away = dv::emulated<dv::bf16_format.rounded(dv::rounding_mode::nearest_away)>;
+  using truncated = dv::emulated<dv::bf16_format.rounded(dv::rounding_mode::toward_zero)>;
+  CHECK(output_of(recipe<float, at<site::probability_operand, ties_away>>{}, scores, ones) ==
+        output_of(recipe<float, at<site::probability_operand, bf16>>{}, scores, ones));
+  // 0.9999 becomes 0.99609375: a bias of −3.8e-3.
+  const double got = output_of(recipe<float, at<site::probability_operand, truncated>>{}, scores, ones);
+  CHECK(got == doctest::Approx((1 + 1024 * 0.99609375) / (1 + 1024 * 0.9999)).epsilon(2e-5));
+  CHECK(got - 1 == doctest::Approx(-3.8e-3).epsilon(0.01));
+}
+
 TEST_CASE("case 5: a repeated row maximum biases O held in bf16") {
   const std::vector<double> scores{0, 0, -10}, values{-2.40625, -2.296875, -2};
   const double exact = -(2.40625 + 2.296875 + 2 * std::exp(-10.0)) / (2 + std::exp(-10.0));
