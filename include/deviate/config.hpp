@@ -59,6 +59,23 @@
 #define DEVIATE_ON_DEVICE 0
 #endif
 
+/// \def DEVIATE_NATIVE_FMA
+/// \brief 1 where the processor has a fused multiply-add of its own; elsewhere it is computed by way of double.
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA) || DEVIATE_ON_DEVICE
+#define DEVIATE_NATIVE_FMA 1
+#else
+#define DEVIATE_NATIVE_FMA 0
+#endif
+
+/// \def DEVIATE_FMA_BUILTIN
+/// \brief 1 where a vector's fused multiply-add has to be named to the compiler: g++ makes one instruction of a loop over
+/// the lanes in small functions only.
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__FMA__) && !defined(__CUDACC__)
+#define DEVIATE_FMA_BUILTIN 1
+#else
+#define DEVIATE_FMA_BUILTIN 0
+#endif
+
 // Error-free transformations, the two-step argument reduction of exp and the fixed-quantum rounding of subnormals are
 // algebraically the identity; value-changing optimisations delete them. A wrong answer is worse than none.
 #if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)

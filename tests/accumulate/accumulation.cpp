@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <deviate/math/site_operations.hpp>
 #include <deviate/number/runtime_format.hpp>
 #include <type_traits>
 #include <vector>
@@ -202,4 +203,38 @@ TEST_CASE("case 13: the order of a reduction decides where it stalls") {
   CHECK(sum<pairwise<>, dv::fp16, dv::fp16>(ones(4096)) == 4096);
   CHECK(sum<pairwise<>, dv::fp16, dv::fp16>(ones(20'000)) == 20'000);
   CHECK(sum<pairwise<>, dv::bf16, dv::bf16>(ones(65'536)) == 65'536);
+}
+
+TEST_CASE("fused: one rounding for each product and sum; a term that is no product is added") {
+  const dv::site_operations<float> site;
+  dv::accumulate::fused<>::accumulator<dv::site_operations<float>, 1> sum;
+  const auto f = [](float x) { return dv::fragment<float, 1>{x}; };
+  // (1 + 2^−12)² = 1 + 2^−11 + 2^−24: the last bit is lost if the product is rounded first.
+  dv::accumulate::push_product(sum, site, site, f(1 + 0x1p-12f), f(1 + 0x1p-12f));
+  sum.push(site, f(-1 - 0x1p-11f));
+  CHECK(sum.total(site).value == 0);
+  dv::accumulate::fused<>::accumulator<dv::site_operations<float>, 1> other;
+  other.push(site, f(-1 - 0x1p-11f));
+  dv::accumulate::push_product(other, site, site, f(1 + 0x1p-12f), f(1 + 0x1p-12f));
+  CHECK(other.total(site).value == 0x1p-24f);
+  dv::accumulate::sequential<>::accumulator<dv::site_operations<float>, 1> rounded;
+  rounded.push(site, f(-1 - 0x1p-11f));
+  dv::accumulate::push_product(rounded, site, site, f(1 + 0x1p-12f), f(1 + 0x1p-12f));
+  CHECK(rounded.total(site).value == 0);
+
+  generator g(11);
+  constexpr int W = 8;
+  dv::accumulate::fused<>::accumulator<dv::site_operations<float>, W> side_by_side;
+  float expected[W] = {};
+  for (int i = 0; i < 100; ++i) {
+    dv::fragment<float, W> a, b;
+    for (int lane = 0; lane < W; ++lane) {
+      const float x = float(g.two_sided()), y = float(g.two_sided());
+      a.value.set(lane, x);
+      b.value.set(lane, y);
+      expected[lane] = std::fma(x, y, expected[lane]);
+    }
+    dv::accumulate::push_product(side_by_side, site, site, a, b);
+  }
+  for (int lane = 0; lane < W; ++lane) CHECK(side_by_side.total(site).value[lane] == expected[lane]);
 }

@@ -144,3 +144,71 @@ TEST_CASE("maximum: NaN on either side is the result; of two zeros, the first") 
   check(float{});
   check(double{});
 }
+
+template <int W>
+void check_folds() {
+  dv::pack<float, W> x;
+  for (int i = 0; i < W; ++i) x.set(i, float(i + 1));
+  // Neither commutative nor associative: the tree shows in the result.
+
+  std::vector<float> halves, neighbours;
+  for (int i = 0; i < W; ++i) halves.push_back(x[i]);
+  neighbours = halves;
+  for (std::size_t n = W / 2; n > 0; n /= 2)
+    for (std::size_t i = 0; i < n; ++i) {
+      halves[i] = 2 * halves[i] - halves[i + n];
+      neighbours[i] = 2 * neighbours[2 * i] - neighbours[2 * i + 1];
+    }
+  const auto twice_less = [](const auto& a, const auto& b) {
+    if constexpr (dv::lane_width<std::decay_t<decltype(a)>> == 1)
+      return 2 * a - b;
+    else
+      return a + a - b;
+  };
+  CHECK(dv::fold(x, twice_less) == halves[0]);
+  CHECK(dv::fold_neighbours(x, twice_less) == neighbours[0]);
+  for (int i = 0; i < W / 2; ++i) {
+    if constexpr (W > 2) {
+      CHECK(dv::every_other<0>(x)[i] == float(2 * i + 1));
+      CHECK(dv::every_other<1>(x)[i] == float(2 * i + 2));
+    }
+  }
+  dv::pack<std::int32_t, W> mask = dv::broadcast<dv::pack<std::int32_t, W>>(0);
+  CHECK(!dv::any(mask));
+  for (int i = 0; i < W; ++i) {
+    auto one = mask;
+    one.set(i, -1);
+    CHECK(dv::any(one));
+  }
+}
+
+template <class T, int W>
+void check_multiply_add() {
+  oracle::words random(7);
+  for (int round = 0; round < 200; ++round) {
+    dv::pack<T, W> a, b, c;
+    for (int i = 0; i < W; ++i) {
+      a.set(i, T(double(random.next()) * 0x1p-64 - 0.5));
+      b.set(i, T(double(random.next()) * 0x1p-64 - 0.5));
+      c.set(i, -a[i] * b[i]);
+    }
+    const auto r = dv::multiply_add(a, b, c);
+    // What the product lost is left: nothing, had it been rounded first.
+    for (int i = 0; i < W; ++i) CHECK(r[i] == std::fma(a[i], b[i], c[i]));
+  }
+}
+
+TEST_CASE("folds: halves and neighbours, the lower lane left, over one vector and several") {
+  check_folds<2>();
+  check_folds<4>();
+  check_folds<16>();
+  check_folds<32>();
+}
+
+TEST_CASE("multiply_add: one rounding in every lane") {
+  check_multiply_add<float, 2>();
+  check_multiply_add<float, 16>();
+  check_multiply_add<float, 32>();
+  check_multiply_add<double, 8>();
+  check_multiply_add<double, 16>();
+}

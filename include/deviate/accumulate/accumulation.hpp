@@ -57,10 +57,45 @@ struct sequential {
     /// \brief The sums of all terms pushed; +0 for none.
     DEVIATE_HD fragment_type total(const Site&) const { return sum_; }
 
-   private:
+   protected:
     fragment_type sum_ = fill<typename Site::scalar_type, W>(carrier_of<typename Site::scalar_type>(0));
   };
 };
+
+/// \brief Sequential, each product fused into the sum: s ← a·b + s with one rounding, from +0. A term that is no product
+/// is added.
+///
+/// The order of a loop of fused multiply-adds, and of a matrix unit that adds exact products into FP32 one by one.
+/// \tparam Inside scalar of the running sum
+template <class Inside = as_terms>
+struct fused : sequential<Inside> {
+  /// \brief State of W sums side by side.
+  /// \tparam Site operations of the running sum's scalar
+  template <class Site, int W>
+  class accumulator : public sequential<Inside>::template accumulator<Site, W> {
+   public:
+    /// \brief Adds the next product of each sum.
+    template <class A, class B>
+    DEVIATE_HD void push_product(const Site& site, const fragment<A, W>& a, const fragment<B, W>& b) {
+      this->sum_ = site.fma(a, b, this->sum_);
+    }
+  };
+};
+
+/// \brief Adds the next product of each sum, rounded by `product` first unless the accumulation fuses it.
+/// \param to accumulator of W sums
+/// \param site operations of the running sum's scalar
+/// \param product operations of the products' scalar
+/// \param a first factors
+/// \param b second factors
+template <class Accumulator, class Site, class Product, class A, class B, int W>
+DEVIATE_HD void push_product(Accumulator& to, const Site& site, const Product& product, const fragment<A, W>& a,
+                             const fragment<B, W>& b) {
+  if constexpr (requires { to.push_product(site, a, b); })
+    to.push_product(site, a, b);
+  else
+    to.push(site, product.multiply(a, b));
+}
 
 /// \brief K running sums: term i goes to sum i mod K; at the end they are added in a tree (distance 1, 2, 4, …).
 ///
@@ -181,9 +216,13 @@ requires(W > 1 && K % W == 0) class row_accumulator<lane_sums<K, Inside>, Site, 
   }
   /// \brief The sum of all terms pushed.
   DEVIATE_HD fragment_type total(const Site& site) const {
-    // The lanes of all groups, in order, are the K sums.
-    fragment_type tree[K];
-    for (int i = 0; i < K; ++i) tree[i].value = group_[i / W].value[i % W];
+    // The lanes of all groups, in order, are the K sums: the tree joins the lanes of a group first.
+    fragment_type tree[K / W];
+    for (int g = 0; g < K / W; ++g)
+      tree[g].value = fold_neighbours(group_[g].value, [&](const auto& a, const auto& b) DEVIATE_HD_LAMBDA {
+        using half = fragment<scalar_type, lane_width<std::decay_t<decltype(a)>>>;
+        return site.add(half{a}, half{b}).value;
+      });
     return detail::add_tree(site, tree);
   }
 

@@ -30,10 +30,11 @@ DEVIATE_BLOCK void baseline_block(Team& team, const forward_sites<Recipe>& at, c
     if (log_sum_exp.data() != nullptr && empty) log_sum_exp(0, 0, i, 0) = minus_infinity<Lse>();
     if (empty) return tile.skip(row);
     const auto m = at.row_max.round(row_fragment<Recipe, site::score>{largest});
-    const auto l = at.row_sum.round(tile.probabilities(row, m));
-    tile.operands(row, [&](const auto& p) {
+    const auto l =
+        at.row_sum.round(tile.probabilities(row, m, [&](int c, const auto& p) { tile.keep_probability(row, c, p); }));
+    tile.kept_probabilities(row, [&](int c, const auto& p) {
       constexpr int W = std::decay_t<decltype(p)>::width;
-      return normalized_by<Recipe>(at, at.probability_operand, p, spread<W>(l));
+      tile.set_operand(row, c, normalized_by<Recipe>(at, at.probability_operand, p, spread<W>(l)));
     });
     if (log_sum_exp.data() != nullptr) log_sum_exp(0, 0, i, 0) = at.log_sum_exp.add(m, at.log_sum_exp.log(l)).value;
   });

@@ -97,17 +97,21 @@ DEVIATE_BLOCK void flash2_tile(Team& team, Tile& tile, running_state<Recipe>& st
     const auto tile_max = tile.largest_score(row);
     if (tile_max == minus_infinity<decltype(tile_max)>()) return tile.skip(row);
     const row_fragment<Recipe, site::row_max> m{state.row_max[row]};
-    const row_fragment<Recipe, site::row_sum> l{state.row_sum[row]};
     const auto m_tile = at.row_max.round(row_fragment<Recipe, site::score>{tile_max});
     const decltype(m) m_new{maximum(m.value, m_tile.value)};
-    const auto alpha = rescaling(at, m, m_new, state.started(row));
-    const auto total = tile.probabilities(row, m_new);
-    tile.operands(row, [&](const auto& p) { return at.probability_operand.round(p); });
     if (state.started(row) && m.value != m_new.value) ++state.rescales[row];
-    state.alpha[row] = alpha.value;
+    state.alpha[row] = rescaling(at, m, m_new, state.started(row)).value;
+    state.row_max[row] = m_new.value;
+  });
+  for_each(team, tile.padded_rows(), [&](int row) {
+    if (tile.takes_nothing(row)) return;
+    const row_fragment<Recipe, site::rescale_factor> alpha{state.alpha[row]};
+    const row_fragment<Recipe, site::row_sum> l{state.row_sum[row]};
+    const auto total =
+        tile.probabilities(row, row_fragment<Recipe, site::row_max>{state.row_max[row]},
+                           [&](int c, const auto& p) { tile.set_operand(row, c, at.probability_operand.round(p)); });
     scaled_by(at.rescaled_sum, alpha, l,
               [&](const auto& earlier) { state.row_sum[row] = at.row_sum.add(earlier, total).value; });
-    state.row_max[row] = m_new.value;
   });
   tile.values([&](int row, int column, const auto& product) {
     using O = typename Recipe::template scalar<site::output_state>;
@@ -134,8 +138,8 @@ DEVIATE_BLOCK void flash1_tile(Team& team, Tile& tile, running_state<Recipe>& st
     const row_fragment<Recipe, site::row_sum> l{state.row_sum[row]};
     const auto m_tile = at.row_max.round(row_fragment<Recipe, site::score>{tile_max});
     const decltype(m) m_new{maximum(m.value, m_tile.value)};
-    const auto total = tile.probabilities(row, m_tile);
-    tile.operands(row, [&](const auto& p) { return at.probability_operand.round(p); });
+    const auto total = tile.probabilities(
+        row, m_tile, [&](int c, const auto& p) { tile.set_operand(row, c, at.probability_operand.round(p)); });
     const auto alpha = rescaling(at, m, m_new, state.started(row));
     const auto beta = rescaling(at, decltype(m){m_tile.value}, m_new, true);
     if (state.started(row) && m.value != m_new.value) ++state.rescales[row];

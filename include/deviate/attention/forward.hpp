@@ -34,9 +34,23 @@ template <class Recipe>
 using result_of = attention_result<carrier_of<typename Recipe::template scalar<site::output>>,
                                    carrier_of<typename Recipe::template scalar<site::log_sum_exp>>>;
 
+/// Rows of a block of work. Workers take several query tiles at once, as long as every worker has some blocks: keys and
+/// values are then rounded and laid out once for all of them. The size of a query tile never shows in a bit.
+template <class Execution>
+std::int64_t rows_of_block(const Execution&, const extents&, std::int64_t tile_query) {
+  return tile_query;
+}
+inline std::int64_t rows_of_block(const workers& who, const extents& q, std::int64_t tile_query) {
+  constexpr std::int64_t most_rows = 256, blocks_for_each = 4;
+  const std::int64_t share = q.batch * q.heads * q.rows / (blocks_for_each * who.resolved());
+  const std::int64_t rows = share < most_rows ? share : most_rows;
+  return rows > tile_query ? rows / tile_query * tile_query : tile_query;
+}
+
 /// Runs block(team, batch, head, first query, rows) over every query tile of every head.
 template <class Execution, class Block>
 void run_query_tiles(const Execution& execution, const extents& q, std::int64_t tile_query, Block block) {
+  tile_query = rows_of_block(execution, q, tile_query);
   const std::int64_t tiles = (q.rows + tile_query - 1) / tile_query;
   // Longest first: under a causal mask the last tiles see the most keys.
   run_blocks(execution, q.batch * q.heads * tiles, [&](auto& team, std::int64_t i) {
@@ -104,7 +118,7 @@ template <class Recipe, class Q, class K, class V, class Execution = workers>
 auto baseline_forward(const Recipe& r, const Q& q, const K& k, const V& v, const problem& p = {},
                       const Execution& execution = {}) {
   using T = detail::viewed_element<Q>;
-  constexpr std::int64_t rows_at_once = 32;
+  constexpr std::int64_t rows_at_once = 64;
   return detail::forward<Recipe, T>(r, detail::as_view(q), detail::as_view(k), detail::as_view(v), p, rows_at_once,
                                     execution,
                                     [](auto& team, const auto& sites, const auto& bound, std::int64_t b, auto... rest) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deviate/attention/problem.hpp>
 #include <deviate/attention/recipe.hpp>
+#include <deviate/number/transpose.hpp>
 #include <deviate/team/team.hpp>
 #include <deviate/tensor/view.hpp>
 #include <limits>
@@ -46,8 +47,9 @@ enum class row_view : std::uint8_t { nothing, some, all };
 /// One query tile of one head: its buffers and the steps over them.
 ///
 /// Shapes (rows × columns, row-major; rows and columns padded to the register tile):
-///   query [rows × d], key [d × keys], value [keys × d_v], score and probability [rows × keys], output state [rows ×
-///   d_v].
+///   key [d × keys], value [keys × d_v], score and probability [rows × keys], output state [rows × d_v];
+///   query [rows × d] and probability operand [rows × keys] in panels of R rows, in which W columns of each row lie
+///   together: what a register tile reads then has constant distances.
 /// \tparam Element element type of Q, K, V as given
 template <class Team, class Recipe, class Element>
 class forward_tile {
@@ -80,8 +82,9 @@ class forward_tile {
         d_(int(q.columns())),
         d_v_(rounded_up(v.columns(), W * F)),
         key_stride_(rounded_up(max_keys, W * F)),
+        query_stride_(rounded_up(d_, W)),
         scale_(scale_scalar(problem.scale)) {
-    query_ = team.template shared<carrier<site::input>>(std::size_t(padded_rows_) * std::size_t(d_));
+    query_ = team.template shared<carrier<site::input>>(std::size_t(padded_rows_) * std::size_t(query_stride_));
     key_ = team.template shared<carrier<site::input>>(std::size_t(d_) * std::size_t(key_stride_));
     value_ = team.template shared<carrier<site::input>>(std::size_t(max_keys) * std::size_t(d_v_));
     score_ = team.template shared<carrier<site::score>>(std::size_t(padded_rows_) * std::size_t(key_stride_));
@@ -100,6 +103,8 @@ class forward_tile {
   /// The row takes nothing from this tile, although it sees keys of it: all its scores are −∞.
   DEVIATE_BLOCK void skip(int row) { view_[row] = row_view::nothing; }
 
+  DEVIATE_BLOCK bool takes_nothing(int row) const { return view_[row] == row_view::nothing; }
+
   /// Keys that any row of the tile sees.
   DEVIATE_BLOCK key_range keys() const {
     key_range all{problem_.n_key, 0};
@@ -115,10 +120,9 @@ class forward_tile {
   /// query[rows × d] ← Q, rounded at `input`; padding rows are 0.
   DEVIATE_BLOCK void load_queries() {
     for_each(team_, padded_rows_, [&](int row) {
-      if (row < rows_)
-        load_row(q_, first_query_ + row, query_ + row * d_, d_, 1);
-      else
-        for (int c = 0; c < d_; ++c) query_[row * d_ + c] = carrier<site::input>(0);
+      for (int c = 0; c < query_stride_; c += W)
+        store(query_ + in_panel(row, c, query_stride_),
+              row < rows_ ? input(q_, first_query_ + row, c) : fill<scalar<site::input>, W>(carrier<site::input>(0)));
     });
   }
 
@@ -126,60 +130,69 @@ class forward_tile {
   DEVIATE_BLOCK void load_keys(std::int64_t first, int n) {
     first_key_ = first;
     n_ = n;
-    for_each(team_, key_stride_, [&](int key) {
-      if (key < n) {
-        load_row(k_, first + key, key_ + key, d_, key_stride_);
-        load_row(v_, first + key, value_ + key * d_v_, d_v_, 1);
-      } else {
-        for (int c = 0; c < d_; ++c) key_[c * key_stride_ + key] = carrier<site::input>(0);
-      }
+    for_each(team_, n, [&](int key) {
+      for (int c = 0; c < d_v_; c += W) store(value_ + key * d_v_ + c, input(v_, first + key, c));
+    });
+    for_each(team_, rounded_up(n, W * F) / W, [&](int block) {
+      for (int c = 0; c < query_stride_; c += W) load_transposed(block * W, c);
     });
   }
 
   /// score[rows × n] ← scale · Q Kᵀ; the sum over d in its declared order. Then −∞ where a row does not see a key.
   DEVIATE_BLOCK void scores() {
     const int columns = rounded_up(n_, W * F), column_blocks = columns / (W * F);
+    for_each(team_, padded_rows_, [&](int row) { look(row); });
     for_each(team_, padded_rows_ / R * column_blocks, [&](int i) {
       const int row = i / column_blocks * R, column = i % column_blocks * W * F;
+      if (nothing_seen(row)) return;
       typename Recipe::template accumulation<site::score>::template accumulator<decltype(at.score_sum), W> sum[R][F];
-      for (int c = 0; c < d_; ++c) {
-        fragment<scalar<site::input>, W> key[F];
-        DEVIATE_UNROLL
-        for (int f = 0; f < F; ++f) key[f] = load<scalar<site::input>, W>(key_ + c * key_stride_ + column + f * W);
-        DEVIATE_UNROLL
-        for (int r = 0; r < R; ++r) {
-          const auto query = fill<scalar<site::input>, W>(query_[(row + r) * d_ + c]);
+      const carrier<site::input>*panel = query_ + row * query_stride_, *keys = key_ + column;
+      for (int first = 0; first < d_; first += W, panel += R * W) {
+        const int columns_here = d_ - first < W ? d_ - first : W;
+        for (int c = 0; c < columns_here; ++c, keys += key_stride_) {
+          fragment<scalar<site::input>, W> key[F];
           DEVIATE_UNROLL
-          for (int f = 0; f < F; ++f) sum[r][f].push(at.score_sum, at.score_product.multiply(query, key[f]));
+          for (int f = 0; f < F; ++f) key[f] = load<scalar<site::input>, W>(keys + f * W);
+          DEVIATE_UNROLL
+          for (int r = 0; r < R; ++r) {
+            const auto query = fill<scalar<site::input>, W>(panel[r * W + c]);
+            DEVIATE_UNROLL
+            for (int f = 0; f < F; ++f)
+              accumulate::push_product(sum[r][f], at.score_sum, at.score_product, query, key[f]);
+          }
         }
       }
       const auto scale = fill<scale_scalar, W>(scale_);
-      for (int r = 0; r < R; ++r)
-        for (int f = 0; f < F; ++f)
-          store(score_ + (row + r) * key_stride_ + column + f * W,
-                at.score.multiply(sum[r][f].total(at.score_sum), scale));
+      DEVIATE_UNROLL
+      for (int r = 0; r < R; ++r) DEVIATE_UNROLL
+      for (int f = 0; f < F; ++f)
+        store(score_ + (row + r) * key_stride_ + column + f * W,
+              at.score.multiply(sum[r][f].total(at.score_sum), scale));
     });
-    for_each(team_, padded_rows_, [&](int row) { hide(row, columns); });
+    for_each(team_, padded_rows_, [&](int row) {
+      if (!nothing_seen(row / R * R)) hide(row, columns);
+    });
   }
 
   /// Largest visible score of a row, −∞ if there is none.
   DEVIATE_BLOCK carrier<site::score> largest_score(int row) const {
     using L = lanes<carrier<site::score>, W>;
+    if (view_[row] == row_view::nothing) return minus_infinity<carrier<site::score>>();
     const carrier<site::score>* s = score_ + row * key_stride_;
     L most = broadcast<L>(minus_infinity<carrier<site::score>>());
     for (int c = 0; c < n_; c += W) most = maximum(most, load<scalar<site::score>, W>(s + c).value);
-    if constexpr (W == 1) {
+    if constexpr (W == 1)
       return most;
-    } else {
-      carrier<site::score> m = most[0];
-      for (int i = 1; i < W; ++i) m = maximum(m, most[i]);
-      return m;
-    }
+    else
+      return fold(most, [](const auto& a, const auto& b) DEVIATE_HD_LAMBDA { return maximum(a, b); });
   }
 
-  /// probability[row] ← exp(S − m), 0 where a key is not seen; its sum in the declared order is returned.
+  /// P = exp(S − m), 0 where a key is not seen: keep(column, P) for every fragment; its sum in the declared order is
+  /// returned.
+  template <class Keep>
   DEVIATE_BLOCK fragment<scalar<site::row_sum_partial>, 1> probabilities(int row,
-                                                                         const fragment<scalar<site::row_max>, 1>& m) {
+                                                                         const fragment<scalar<site::row_max>, 1>& m,
+                                                                         Keep keep) {
     using P = scalar<site::probability>;
     const auto most = fill<scalar<site::row_max>, W>(m.value);
     const auto hidden = fill<scalar<site::score>, W>(minus_infinity<carrier<site::score>>());
@@ -195,19 +208,27 @@ class forward_tile {
                        fill<P, W>(carrier<site::probability>(0)).value, p.value);
       weightless = weightless | unseen;
       sum.push(at.row_sum_inside, p);
-      store(probability_ + row * key_stride_ + c, p);
+      keep(c, p);
     }
     // A key that is seen but scores −∞ has no weight, and its V is left out like a hidden one's.
     if (any(weightless)) view_[row] = row_view::some;
     return at.row_sum_partial.round(sum.total(at.row_sum_inside));
   }
 
-  /// operand[row] ← P (or f(P), e.g. P ÷ l), rounded at `probability_operand`.
-  template <class Function>
-  DEVIATE_BLOCK void operands(int row, Function f) {
-    for (int c = 0; c < n_; c += W)
-      store(operand_ + row * key_stride_ + c,
-            f(load<scalar<site::probability>, W>(probability_ + row * key_stride_ + c)));
+  /// operand[row] ← P ÷ l or whatever the algorithm multiplies V with, at columns c … c + W − 1.
+  template <class P>
+  DEVIATE_BLOCK void set_operand(int row, int c, const P& p) {
+    store(operand_ + in_panel(row, c, key_stride_), p);
+  }
+  /// probability[row] ← P, for algorithms that need it again.
+  template <class P>
+  DEVIATE_BLOCK void keep_probability(int row, int c, const P& p) {
+    store(probability_ + row * key_stride_ + c, p);
+  }
+  /// use(column, P) for every fragment that was kept.
+  template <class Use>
+  DEVIATE_BLOCK void kept_probabilities(int row, Use use) const {
+    for (int c = 0; c < n_; c += W) use(c, load<scalar<site::probability>, W>(probability_ + row * key_stride_ + c));
   }
 
   /// use(row, column, fragment) for every fragment of P·V, rounded at `value_partial`; rows that see nothing are left
@@ -231,46 +252,90 @@ class forward_tile {
   }
 
  private:
-  /// to[0], to[step], … to[(columns − 1)·step] ← one row of a tensor, rounded at `input`; columns beyond its own are 0.
-  DEVIATE_BLOCK void load_row(const tensor_view<const Element>& from, std::int64_t row, carrier<site::input>* to,
-                              int columns, int step) {
-    int c = 0;
-    if constexpr (W > 1 && is_native<Element>) {
-      if (from.stride().columns == 1) {
-        const Element* start = &from(0, 0, row, 0);
-        for (; c + W <= from.columns(); c += W) {
-          const auto x = at.input.round(load<Element, W>(start + c));
-          if (step == 1)
-            store(to + c, x);
-          else
-            for (int i = 0; i < W; ++i) to[(c + i) * step] = x.value[i];
-        }
-      }
-    }
-    for (; c < columns; ++c)
-      to[c * step] = c < from.columns() ? at.input.round(element(from(0, 0, row, c))).value : carrier<site::input>(0);
+  /// Where a panel of R rows and `columns` columns holds an element.
+  static DEVIATE_HD unsigned in_panel(int row, int column, int columns) {
+    const unsigned r = unsigned(row), c = unsigned(column);
+    return r / R * R * unsigned(columns) + c / W * (R * W) + r % R * W + c % W;
   }
 
-  /// Writes −∞ over the scores that a row must not see, and notes what it sees.
+  /// W elements of a row of a tensor, rounded at `input`; beyond its last column they are 0.
+  DEVIATE_BLOCK fragment<scalar<site::input>, W> input(const tensor_view<const Element>& from, std::int64_t row,
+                                                       int column) const {
+    if constexpr (W == 1) {
+      return column < from.columns() ? at.input.round(element(from(0, 0, row, column)))
+                                     : fill<scalar<site::input>, 1>(carrier<site::input>(0));
+    } else {
+      if constexpr (is_native<Element>)
+        if (from.stride().columns == 1 && column + W <= from.columns())
+          return at.input.round(load<Element, W>(&from(0, 0, row, column)));
+      auto x = fill<scalar<site::input>, W>(carrier<site::input>(0));
+      for (int i = 0; i < W && column + i < from.columns(); ++i)
+        x.value.set(i, at.input.round(element(from(0, 0, row, column + i))).value);
+      return x;
+    }
+  }
+
+  /// key[column … column + W − 1][key … key + W − 1] ← Kᵀ; keys beyond the last of the tile are 0.
+  DEVIATE_BLOCK void load_transposed(int key, int column) {
+    const auto row = [&](int i) {
+      return key + i < n_ ? input(k_, first_key_ + key + i, column)
+                          : fill<scalar<site::input>, W>(carrier<site::input>(0));
+    };
+    carrier<site::input>* to = key_ + column * key_stride_ + key;
+    const int columns = d_ - column < W ? d_ - column : W;
+    if constexpr (W == 1) {
+      *to = row(0).value;
+    } else if constexpr (transposes_in_registers<carrier<site::input>, W>) {
+      pack<carrier<site::input>, W> square[W];
+      DEVIATE_UNROLL
+      for (int i = 0; i < W; ++i) square[i] = row(i).value;
+      transpose(square);
+      for (int c = 0; c < columns; ++c) std::memcpy(to + c * key_stride_, &square[c], sizeof square[c]);
+    } else {
+      for (int i = 0; i < W; ++i) {
+        const auto x = row(i);
+        for (int c = 0; c < columns; ++c) to[c * key_stride_ + i] = x.value[c];
+      }
+    }
+  }
+
+  /// True if no row of a register tile sees any key of the present tile.
+  DEVIATE_BLOCK bool nothing_seen(int first_row) const {
+    bool nothing = true;
+    for (int r = 0; r < R; ++r) nothing = nothing && view_[first_row + r] == row_view::nothing;
+    return nothing;
+  }
+
+  /// The part of the tile that the mask's band and the key length leave to a row, as columns of the tile.
+  DEVIATE_BLOCK key_range seen_columns(int row) const {
+    if (row >= rows_) return {0, 0};
+    const key_range r = problem_.keys(batch_, first_query_ + row);
+    const auto column = [&](std::int64_t key) {
+      return key <= first_key_ ? 0 : key - first_key_ < n_ ? key - first_key_ : n_;
+    };
+    const key_range columns{column(r.begin), column(r.end)};
+    return columns.begin < columns.end ? columns : key_range{0, 0};
+  }
+
+  /// Notes what a row sees of the tile.
+  DEVIATE_BLOCK void look(int row) {
+    const key_range r = seen_columns(row);
+    std::int64_t seen = r.end - r.begin;
+    if (problem_.key_visible != nullptr)
+      for (std::int64_t c = r.begin; c < r.end; ++c) seen -= !problem_.visible(batch_, first_key_ + c);
+    view_[row] = seen == 0 ? row_view::nothing : seen == n_ ? row_view::all : row_view::some;
+  }
+
+  /// Writes −∞ over the scores that a row must not see, and over the padding.
   DEVIATE_BLOCK void hide(int row, int columns) {
     carrier<site::score>* s = score_ + row * key_stride_;
     const auto unseen = minus_infinity<carrier<site::score>>();
-    int begin = 0, end = 0;
-    if (row < rows_) {
-      const key_range r = problem_.keys(batch_, first_query_ + row);
-      begin = int(r.begin <= first_key_ ? 0 : r.begin - first_key_ < n_ ? r.begin - first_key_ : n_);
-      end = int(r.end <= first_key_ ? 0 : r.end - first_key_ < n_ ? r.end - first_key_ : n_);
-    }
-    for (int c = 0; c < begin; ++c) s[c] = unseen;
-    for (int c = end > begin ? end : begin; c < columns; ++c) s[c] = unseen;
-    int seen = end > begin ? end - begin : 0;
+    const key_range r = seen_columns(row);
+    for (std::int64_t c = 0; c < r.begin; ++c) s[c] = unseen;
+    for (std::int64_t c = r.end; c < columns; ++c) s[c] = unseen;
     if (problem_.key_visible != nullptr)
-      for (int c = begin; c < end; ++c)
-        if (!problem_.visible(batch_, first_key_ + c)) {
-          s[c] = unseen;
-          --seen;
-        }
-    view_[row] = seen == 0 ? row_view::nothing : seen == n_ ? row_view::all : row_view::some;
+      for (std::int64_t c = r.begin; c < r.end; ++c)
+        if (!problem_.visible(batch_, first_key_ + c)) s[c] = unseen;
   }
 
   template <bool Checked, class Use>
@@ -278,29 +343,34 @@ class forward_tile {
     using terms = fragment<scalar<site::value_product>, W>;
     typename Recipe::template accumulation<site::value_partial>::template accumulator<decltype(at.value_sum), W> sum[R]
                                                                                                                     [F];
-    for (int key = 0; key < n_; ++key) {
-      fragment<scalar<site::input>, W> value[F];
-      DEVIATE_UNROLL
-      for (int f = 0; f < F; ++f) value[f] = load<scalar<site::input>, W>(value_ + key * d_v_ + column + f * W);
-      DEVIATE_UNROLL
-      for (int r = 0; r < R; ++r) {
-        const int place = (row + r) * key_stride_ + key;
-        if constexpr (Checked) {
-          if (score_[place] == minus_infinity<carrier<site::score>>()) {
-            for (int f = 0; f < F; ++f)
-              sum[r][f].push(at.value_sum,
-                             terms(fill<scalar<site::value_product>, W>(carrier<site::value_product>(0))));
-            continue;
-          }
-        }
-        const auto p = fill<scalar<site::probability_operand>, W>(operand_[place]);
+    const carrier<site::input>* values = value_ + column;
+    for (int first = 0; first < n_; first += W) {
+      const carrier<site::probability_operand>* panel = operand_ + in_panel(row, first, key_stride_);
+      const int keys = n_ - first < W ? n_ - first : W;
+      for (int key = 0; key < keys; ++key, values += d_v_) {
+        fragment<scalar<site::input>, W> value[F];
         DEVIATE_UNROLL
-        for (int f = 0; f < F; ++f) sum[r][f].push(at.value_sum, at.value_product.multiply(p, value[f]));
+        for (int f = 0; f < F; ++f) value[f] = load<scalar<site::input>, W>(values + f * W);
+        DEVIATE_UNROLL
+        for (int r = 0; r < R; ++r) {
+          if constexpr (Checked) {
+            if (score_[(row + r) * key_stride_ + first + key] == minus_infinity<carrier<site::score>>()) {
+              for (int f = 0; f < F; ++f)
+                sum[r][f].push(at.value_sum,
+                               terms(fill<scalar<site::value_product>, W>(carrier<site::value_product>(0))));
+              continue;
+            }
+          }
+          const auto p = fill<scalar<site::probability_operand>, W>(panel[r * W + key]);
+          DEVIATE_UNROLL
+          for (int f = 0; f < F; ++f) accumulate::push_product(sum[r][f], at.value_sum, at.value_product, p, value[f]);
+        }
       }
     }
+    DEVIATE_UNROLL
     for (int r = 0; r < R; ++r)
-      if (!Checked || view_[row + r] != row_view::nothing)
-        for (int f = 0; f < F; ++f) use(row + r, column + f * W, at.value_partial.round(sum[r][f].total(at.value_sum)));
+      if (!Checked || view_[row + r] != row_view::nothing) DEVIATE_UNROLL
+    for (int f = 0; f < F; ++f) use(row + r, column + f * W, at.value_partial.round(sum[r][f].total(at.value_sum)));
   }
 
   Team& team_;
@@ -313,7 +383,7 @@ class forward_tile {
   std::int64_t batch_;
   tensor_view<const Element> q_, k_, v_;
   std::int64_t first_query_, first_key_ = 0;
-  int rows_, padded_rows_, d_, d_v_, key_stride_, n_ = 0;
+  int rows_, padded_rows_, d_, d_v_, key_stride_, query_stride_, n_ = 0;
   scale_scalar scale_;
   carrier<site::input>*query_, *key_, *value_;
   carrier<site::score>* score_;

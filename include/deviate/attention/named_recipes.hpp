@@ -24,6 +24,7 @@ using uniform = recipe<S>;
 template <class S>
 using stored_in =
     recipe<S, at<site::score_product, detail::inside_tile<S>>, at<site::value_product, detail::inside_tile<S>>,
+           summed<site::score, accumulate::fused<>>, summed<site::value_partial, accumulate::fused<>>,
            summed<site::row_sum_partial, accumulate::lane_sums<16, detail::inside_tile<S>>>>;
 
 /// \brief FlashAttention-2 with all state stored in S.
@@ -38,6 +39,7 @@ using flash1_all = with<stored_in<S>, normalized<normalization::every_tile>>;
 template <class S>
 using flash2_fp32_state =
     recipe<detail::inside_tile<S>, at<site::input, S>, at<site::probability_operand, S>, at<site::output, S>,
+           summed<site::score, accumulate::fused<>>, summed<site::value_partial, accumulate::fused<>>,
            summed<site::row_sum_partial, accumulate::lane_sums<16>>, divided<division::reciprocal>>;
 
 /// \brief Baseline Attention as frameworks materialise it: S, the probabilities P ÷ l and O are stored in S; matrix
@@ -45,6 +47,7 @@ using flash2_fp32_state =
 template <class S>
 using baseline =
     recipe<detail::inside_tile<S>, at<site::input, S>, at<site::score, S>, at<site::probability_operand, S>,
-           at<site::output, S>, summed<site::row_sum_partial, accumulate::lane_sums<16>>>;
+           at<site::output, S>, summed<site::score, accumulate::fused<>>,
+           summed<site::value_partial, accumulate::fused<>>, summed<site::row_sum_partial, accumulate::lane_sums<16>>>;
 
 }  // namespace deviate

@@ -85,7 +85,15 @@ DEVIATE_HD L exp2_to_odd(const L& x) {
 ///   as for lanes of double, the NaN being 0x7fc00000
 template <detail::lanes_over<float> L>
 DEVIATE_HD L exp(const L& x) {
+#if DEVIATE_NATIVE_FMA
+  // Below the range e^x rounds to zero, above it to infinity.
+  const L lowest = broadcast<L>(-104.0f), highest = broadcast<L>(89.0f);
+  const L bounded = select(x < lowest, lowest, select(x > highest, highest, x));
+  const L result = convert_lanes<float>(detail::exp_for_float(convert_lanes<double>(bounded)));
+  return select(x != x, broadcast<L>(from_bits(std::uint32_t{0x7fc00000})), result);
+#else
   return detail::narrow(exp(convert_lanes<double>(x)));
+#endif
 }
 
 /// \brief 2^x for lanes of float: computed in double, to odd, and rounded once.

@@ -19,14 +19,21 @@ class site_operations : public rounding_site<S> {
   /// \brief e^x: the double result of math::exp, rounded once. Correctly rounded for every float x and up to 24 bits.
   template <class A, int W>
   DEVIATE_HD fragment<S, W> exp(const fragment<A, W>& x) const {
-    return this->unary([](const auto& v) DEVIATE_HD_LAMBDA { return math::exp(v); }, x);
+    // One rounding of a correct double or the correctly rounded float: the same number, which the latter has sooner.
+    if constexpr (std::is_same_v<S, float> && detail::is_held_in_float<A>)
+      return {math::exp(x.value)};
+    else
+      return this->unary([](const auto& v) DEVIATE_HD_LAMBDA { return math::exp(v); }, x);
   }
   /// \brief A function of float lanes, of x rounded once to float; its result rounded to the site's scalar.
   template <class F, class A, int W>
   DEVIATE_HD fragment<S, W> apply_in_float(F f, const fragment<A, W>& x) const {
     static_assert(!detail::is_software<S> && !detail::is_software<A>, "a function of floats knows no software scalar");
-    return this->unary(
-        [f](const auto& v) DEVIATE_HD_LAMBDA { return convert_lanes<double>(f(convert_lanes<float>(v))); }, x);
+    if constexpr (std::is_same_v<S, float> && detail::is_held_in_float<A>)
+      return {f(x.value)};
+    else
+      return this->unary(
+          [f](const auto& v) DEVIATE_HD_LAMBDA { return convert_lanes<double>(f(convert_lanes<float>(v))); }, x);
   }
   /// \brief Natural logarithm, rounded once: correctly for every float x and up to 24 bits.
   template <class A, int W>

@@ -9,8 +9,10 @@
 #include <deviate/number/pack.hpp>
 
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 namespace deviate {
 
@@ -53,13 +55,9 @@ DEVIATE_HD L broadcast(lane_value<L> x) {
   if constexpr (lane_width<L> == 1) {
     return x;
   } else {
+    // Subtracting zero changes no value, −0 and NaN included, and compilers see that nothing is left but the copies.
     L r;
-    for (int i = 0; i < L::parts; ++i) r.part[i] = typename L::part_type{} + x;
-    if constexpr (std::is_floating_point_v<lane_value<L>>) {
-      // Adding to zero turns −0 into +0: put the sign back.
-      if (std::bit_cast<detail::same_size_integer<lane_value<L>>>(x) < 0 && x == 0)
-        for (int i = 0; i < L::parts; ++i) r.part[i] = -r.part[i];
-    }
+    for (int i = 0; i < L::parts; ++i) r.part[i] = x - typename L::part_type{};
     return r;
   }
 }
@@ -78,14 +76,73 @@ DEVIATE_HD pack<T, W> select(const pack<I, W>& mask, const pack<T, W>& a, const 
   return r;
 }
 
+/// \brief Lanes `first` … first + N − 1 of a pack; N = 1 is a plain value.
+template <int N, class T, int W>
+DEVIATE_HD lanes<T, N> part_of(const pack<T, W>& x, int first) {
+  lanes<T, N> r;
+  std::memcpy(&r, reinterpret_cast<const char*>(x.part) + std::size_t(first) * sizeof(T), sizeof r);
+  return r;
+}
+
+/// \brief operation over all lanes, as a tree: lane i with lane i + W/2, then with lane i + W/4 … ; the lower lane left.
+template <class T, int W, class Operation>
+DEVIATE_HD T fold(const pack<T, W>& x, Operation operation) {
+  const auto half = operation(part_of<W / 2>(x, 0), part_of<W / 2>(x, W / 2));
+  if constexpr (W == 2)
+    return half;
+  else
+    return fold(half, operation);
+}
+
+namespace detail {
+/// The elements number 0 + Odd, 2 + Odd, … of two vectors, one after the other.
+template <int Odd, class Vector, std::size_t... I>
+DEVIATE_HD auto every_other_element(const Vector& a, const Vector& b, std::index_sequence<I...>) {
+#if defined(__CUDACC__)
+  // nvcc's front end does not know the shuffle.
+  typename native_vector<std::decay_t<decltype(a[0] + 0)>, int(sizeof...(I))>::type r;
+  constexpr int n = int(sizeof(Vector) / sizeof(a[0]));
+  ((r[I] = 2 * int(I) + Odd < n ? a[2 * int(I) + Odd] : b[2 * int(I) + Odd - n]), ...);
+  return r;
+#else
+  return __builtin_shufflevector(a, b, (2 * int(I) + Odd)...);
+#endif
+}
+}  // namespace detail
+
+/// \brief The lanes with even (Odd = 0) or odd (Odd = 1) numbers, in order.
+template <int Odd, class T, int W>
+DEVIATE_HD lanes<T, W / 2> every_other(const pack<T, W>& x) {
+  using P = pack<T, W>;
+  if constexpr (W == 2) {
+    return x[Odd];
+  } else if constexpr (P::parts == 1) {
+    return {detail::every_other_element<Odd>(x.part[0], x.part[0], std::make_index_sequence<W / 2>{})};
+  } else {
+    pack<T, W / 2> r;
+    for (int i = 0; i < P::parts / 2; ++i)
+      r.part[i] = detail::every_other_element<Odd>(x.part[2 * i], x.part[2 * i + 1],
+                                                   std::make_index_sequence<std::size_t(P::part_lanes)>{});
+    return r;
+  }
+}
+
+/// \brief operation over all lanes, as a tree over neighbours: distance 1, 2, 4, …, the lower lane left.
+template <class T, int W, class Operation>
+DEVIATE_HD T fold_neighbours(const pack<T, W>& x, Operation operation) {
+  const auto half = operation(every_other<0>(x), every_other<1>(x));
+  if constexpr (W == 2)
+    return half;
+  else
+    return fold_neighbours(half, operation);
+}
+
 /// \brief True if any lane of the mask is set.
 DEVIATE_HD bool any(bool mask) { return mask; }
 /// \copybrief any(bool)
 template <class I, int W>
 DEVIATE_HD bool any(const pack<I, W>& mask) {
-  I all = 0;
-  for (int i = 0; i < W; ++i) all |= mask[i];
-  return all != 0;
+  return fold(mask, [](const auto& a, const auto& b) DEVIATE_HD_LAMBDA { return a | b; }) != 0;
 }
 
 /// \brief The bits of a floating-point value, as an unsigned integer of its size.
@@ -114,6 +171,40 @@ DEVIATE_HD pack<double, W> from_bits(const pack<std::uint64_t, W>& u) {
   return std::bit_cast<pack<double, W>>(u);
 }
 
+namespace detail {
+
+template <class To, class Vector>
+DEVIATE_HD auto convert_vector(const Vector& x) {
+  return __builtin_convertvector(x, typename native_vector<To, int(sizeof(Vector) / sizeof(x[0]))>::type);
+}
+/// The elements First, First + 1, … of a vector.
+template <int First, class Vector, std::size_t... I>
+DEVIATE_HD auto elements(const Vector& x, std::index_sequence<I...>) {
+#if defined(__CUDACC__)
+  return typename native_vector<std::decay_t<decltype(x[0] + 0)>, int(sizeof...(I))>::type{x[First + int(I)]...};
+#else
+  return __builtin_shufflevector(x, x, (First + int(I))...);
+#endif
+}
+/// A vector, piece by piece in order, converted.
+template <class To, class Vector, class Converted, std::size_t... Piece>
+DEVIATE_HD void convert_pieces(const Vector& x, Converted* to, std::index_sequence<Piece...>) {
+  constexpr int n = int(sizeof(Converted) / sizeof(To));
+  ((to[Piece] = convert_vector<To>(elements<int(Piece) * n>(x, std::make_index_sequence<std::size_t(n)>{}))), ...);
+}
+/// The elements of a, then those of b.
+template <class Vector, std::size_t... I>
+DEVIATE_HD auto joined(const Vector& a, const Vector& b, std::index_sequence<I...>) {
+#if defined(__CUDACC__)
+  constexpr std::size_t n = sizeof...(I) / 2;
+  return typename native_vector<std::decay_t<decltype(a[0] + 0)>, int(2 * n)>::type{(I < n ? a[I % n] : b[I % n])...};
+#else
+  return __builtin_shufflevector(a, b, int(I)...);
+#endif
+}
+
+}  // namespace detail
+
 /// \brief Lanes of `To` with the values of `x`: exact when widening, one IEEE rounding to nearest even when narrowing.
 template <class To, class L>
 DEVIATE_HD lanes<To, lane_width<L>> convert_lanes(const L& x) {
@@ -129,16 +220,21 @@ DEVIATE_HD lanes<To, lane_width<L>> convert_lanes(const L& x) {
     for (int i = 0; i < W; ++i) r.set(i, To(x[i]));
     return r;
   } else {
-    constexpr int chunk = detail::native_lanes<To, W> < detail::native_lanes<From, W> ? detail::native_lanes<To, W>
-                                                                                      : detail::native_lanes<From, W>;
-    using from_chunk = typename detail::native_vector<From, chunk>::type;
-    using to_chunk = typename detail::native_vector<To, chunk>::type;
+    constexpr int from = pack<From, W>::part_lanes, to = pack<To, W>::part_lanes;
     pack<To, W> r;
-    for (int i = 0; i < W / chunk; ++i) {
-      from_chunk f;
-      std::memcpy(&f, reinterpret_cast<const char*>(x.part) + std::size_t(i) * sizeof f, sizeof f);
-      const to_chunk t = __builtin_convertvector(f, to_chunk);
-      std::memcpy(reinterpret_cast<char*>(r.part) + std::size_t(i) * sizeof t, &t, sizeof t);
+    if constexpr (from == to) {
+      for (int i = 0; i < pack<To, W>::parts; ++i) r.part[i] = detail::convert_vector<To>(x.part[i]);
+    } else if constexpr (from > to) {
+      constexpr int n = from / to;
+      for (int i = 0; i < pack<From, W>::parts; ++i)
+        detail::convert_pieces<To>(x.part[i], r.part + i * n, std::make_index_sequence<n>{});
+    } else {
+      constexpr int n = to / from;
+      static_assert(n == 2, "a part of floats holds two parts of doubles");
+      for (int i = 0; i < pack<To, W>::parts; ++i)
+        r.part[i] =
+            detail::joined(detail::convert_vector<To>(x.part[2 * i]), detail::convert_vector<To>(x.part[2 * i + 1]),
+                           std::make_index_sequence<std::size_t(to)>{});
     }
     return r;
   }
@@ -161,6 +257,53 @@ DEVIATE_HD auto per_lane(F f, const L& a, const Ls&... more) {
 template <class L>
 DEVIATE_HD L maximum(const L& a, const L& b) {
   return select((a < b) | (b != b), b, a);
+}
+
+namespace detail {
+
+/// a·b + c in every element, rounded once.
+template <class T, class Vector>
+DEVIATE_HD Vector multiply_add_vector(const Vector& a, const Vector& b, const Vector& c) {
+#if DEVIATE_FMA_BUILTIN
+  constexpr bool is_float = std::is_same_v<T, float>;
+#if defined(__AVX512F__)
+  constexpr int rounding_of_the_processor = 4;
+  if constexpr (sizeof(Vector) == 64 && is_float)
+    return __builtin_ia32_vfmaddps512_mask(a, b, c, static_cast<unsigned short>(-1), rounding_of_the_processor);
+  else if constexpr (sizeof(Vector) == 64)
+    return __builtin_ia32_vfmaddpd512_mask(a, b, c, static_cast<unsigned char>(-1), rounding_of_the_processor);
+  else
+#endif
+      if constexpr (sizeof(Vector) == 32 && is_float)
+    return __builtin_ia32_vfmaddps256(a, b, c);
+  else if constexpr (sizeof(Vector) == 32)
+    return __builtin_ia32_vfmaddpd256(a, b, c);
+  else if constexpr (sizeof(Vector) == 16 && is_float)
+    return __builtin_ia32_vfmaddps(a, b, c);
+  else if constexpr (sizeof(Vector) == 16)
+    return __builtin_ia32_vfmaddpd(a, b, c);
+  else
+#endif
+  {
+    Vector r;
+    for (int i = 0; i < int(sizeof(Vector) / sizeof(T)); ++i) r[i] = std::fma(a[i], b[i], c[i]);
+    return r;
+  }
+}
+
+}  // namespace detail
+
+/// \brief a·b + c, rounded once, lane by lane.
+template <class L>
+DEVIATE_HD L multiply_add(const L& a, const L& b, const L& c) {
+  if constexpr (lane_width<L> == 1) {
+    return std::fma(a, b, c);
+  } else {
+    L r;
+    for (int i = 0; i < L::parts; ++i)
+      r.part[i] = detail::multiply_add_vector<lane_value<L>>(a.part[i], b.part[i], c.part[i]);
+    return r;
+  }
 }
 
 }  // namespace deviate

@@ -37,6 +37,10 @@ struct rounding_constants {
   bool subnormals_as_carrier =
       false;                         ///< the carrier's own subnormals already have this format's spacing after masking
   bool overflow_as_carrier = false;  ///< the carry of masking already gives infinity where this format does
+  bool infinity_apart = false;       ///< an infinite value becomes something else than a finite overflow
+  bool anchored = false;             ///< nearest even by adding and subtracting a multiple of the value's power of two
+  C anchor = 0;                      ///< that multiple: the spacing of the sum is the format's
+  C first_overflow = 0;              ///< smallest magnitude that nearest even rounds beyond the largest number
 
   constexpr rounding_constants() = default;
   /// \pre f is a subset of the carrier's format
@@ -70,6 +74,13 @@ struct rounding_constants {
     if (never || rounding == rounding_mode::downward) overflowed = largest;
     if (never || rounding == rounding_mode::upward) overflowed_below = largest;
     subnormals_as_carrier = !flush && f.min_exponent() == carrier.min_exponent();
+    anchor = C(format::scaled(1.5, shift));
+    // Exact unless float or double lacks the bit below the last: then `anchored` is false, as no bit is dropped.
+    first_overflow = C(largest + format::scaled(0.5, f.max_exponent() - f.fraction_bits));
+    if (f.specials == special_values::nan_only)  // the largest number is even: it takes the tie
+      first_overflow = from_bits(U(bits(first_overflow) + 1));
+    infinity_apart = f.overflow == overflow_rule::saturate_finite;
+    anchored = shift >= 2 && !flush && f.max_exponent() + shift + 2 <= carrier.max_exponent();
     overflow_as_carrier =
         f.overflow == overflow_rule::infinity && f.has_infinity() && f.exponent_bits == carrier.exponent_bits;
   }
@@ -111,14 +122,60 @@ DEVIATE_HD L with_ends(L r, const L& overflowed, const L& x, const signed_magnit
   return select((x != x) | (r != r), broadcast<L>(std::numeric_limits<C>::quiet_NaN()), r);
 }
 
+/// The magnitude and sign of nearest even, where the format has the carrier's exponents: NaN is left to the caller.
+///
+/// Half the last place, a little less unless the last kept bit is odd: the carry rounds to nearest even, and runs on
+/// into the exponent where the significand overflows, and from there into infinity.
+template <class L>
+DEVIATE_HD L carried_to_nearest_even(const L& x, const rounding_constants<lane_value<L>>& c) {
+  using B = lanes<same_size_unsigned<lane_value<L>>, lane_width<L>>;
+  const B u = bits(x);
+  const B last = (u >> c.shift) & broadcast<B>(c.lowest);
+  return from_bits((u + broadcast<B>(c.half_less_one) + last) & broadcast<B>(c.keep));
+}
+
+/// Nearest even of a magnitude that does not overflow; NaN gives NaN.
+///
+/// 2^e, the power of two of x (of the smallest normal number, where x is below it), times 1.5·2^shift has a last place
+/// that is the format's spacing at x, and is far enough from both ends of its binade to keep it with x added. The
+/// product is exact, so one sum rounds and the difference is exact.
+template <class L>
+DEVIATE_HD L anchored_to_nearest_even(const L& magnitude, const rounding_constants<lane_value<L>>& c) {
+  using C = lane_value<L>;
+  using B = lanes<same_size_unsigned<C>, lane_width<L>>;
+  const L smallest = broadcast<L>(c.smallest_normal), anchor = broadcast<L>(c.anchor);
+  const L unit = from_bits(bits(select(magnitude < smallest, smallest, magnitude)) &
+                           broadcast<B>(bits(std::numeric_limits<C>::infinity())));
+#if DEVIATE_NATIVE_FMA
+  return multiply_add(-unit, anchor, multiply_add(unit, anchor, magnitude));
+#else
+  const L far = unit * anchor;
+  return (magnitude + far) - far;
+#endif
+}
+
 template <class L>
 DEVIATE_HD L round_to_nearest_even(const L& x, const rounding_constants<lane_value<L>>& c) {
   using C = lane_value<L>;
+  const L not_a_number = broadcast<L>(std::numeric_limits<C>::quiet_NaN());
+  if (c.overflow_as_carrier && c.subnormals_as_carrier)
+    // A NaN may have been carried to infinity or to a number: one canonical NaN, whatever the payload was.
+    return select(x != x, not_a_number, carried_to_nearest_even(x, c));
+  if (c.anchored) {
+    using B = lanes<same_size_unsigned<C>, lane_width<L>>;
+    const B sign = bits(x) & broadcast<B>(bits(C(-0.0)));
+    const L magnitude = from_bits(bits(x) ^ sign);
+    L r = select(magnitude >= broadcast<L>(c.first_overflow), broadcast<L>(c.overflowed),
+                 anchored_to_nearest_even(magnitude, c));
+    if (c.infinity_apart)
+      r = select(magnitude > broadcast<L>(std::numeric_limits<C>::max()), broadcast<L>(c.from_infinity), r);
+    r = from_bits(bits(r) | sign);
+    if (c.one_zero) r = select(r == broadcast<L>(C(0)), broadcast<L>(C(0)), r);
+    return select(r != r, not_a_number, r);
+  }
   const signed_magnitude<L> of(x);
   using B = typename signed_magnitude<L>::B;
   const B last = (of.magnitude_bits >> c.shift) & broadcast<B>(c.lowest);
-  // Half the last place, a little less unless the last kept bit is odd: the carry rounds to nearest even, and runs on
-  // into the exponent where the significand overflows.
   L r = from_bits((of.magnitude_bits + broadcast<B>(c.half_less_one) + last) & broadcast<B>(c.keep));
   if (!c.subnormals_as_carrier) {
     const L spacing = broadcast<L>(c.fixed_spacing);

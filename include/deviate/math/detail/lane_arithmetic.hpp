@@ -52,6 +52,16 @@ DEVIATE_HD L horner(const L& x, double c0, Cs... more) {
   return broadcast<L>(c0) + product(x, horner(x, more...));
 }
 
+/// \brief The same polynomial by fused multiply-adds.
+template <lanes_over<double> L>
+DEVIATE_HD L fused_horner(const L&, double c0) {
+  return broadcast<L>(c0);
+}
+template <lanes_over<double> L, class... Cs>
+DEVIATE_HD L fused_horner(const L& x, double c0, Cs... more) {
+  return multiply_add(x, fused_horner(x, more...), broadcast<L>(c0));
+}
+
 /// \brief high + low rounded to odd, for finite |high| ≥ |low|: a second rounding, to at most 51 bits, then gives what
 /// one rounding gives.
 ///

@@ -62,6 +62,28 @@ DEVIATE_HD unrounded_power<L, Bits> exp_of_reduced(const L& r, const L& c, const
   return {sum, rest, (n - anchored) << 52};
 }
 
+/// \brief e^y for −104 ≤ y ≤ 89, within 1 ulp, by fused multiply-adds: rounded to FP32 it is the correctly rounded value
+/// for every float y of that range. tests/math/exp.cpp tries them all.
+template <lanes_over<double> L>
+DEVIATE_HD L exp_for_float(const L& y) {
+  const L magic = broadcast<L>(round_to_integer);
+  const L shifted = multiply_add(y, broadcast<L>(0x1.71547652b82fep+0), magic);
+  const L multiple = shifted - magic;
+  // ln 2 = the first 42 bits + the rest, as in exp.
+  L r = multiply_add(multiple, broadcast<L>(-0x1.62e42fefa3800p-1), y);
+  r = multiply_add(multiple, broadcast<L>(-0x1.ef35793c76730p-45), r);
+  // Two chains of half the length, in r².
+  const L square = product(r, r);
+  const L even = fused_horner(square, 0.5, 0x1.5555555555555p-5, 0x1.6c16c16c167e2p-10, 0x1.a01a01a47a591p-16,
+                              0x1.27e4e1f7222b1p-22, 0x1.1f66d948a8484p-29);
+  const L odd = fused_horner(square, 0x1.5555555555556p-3, 0x1.11111111109b5p-7, 0x1.a01a01a7c2efep-13,
+                             0x1.71de0db2f6aedp-19, 0x1.af389ecfcb5d9p-26);
+  const L one = broadcast<L>(1.0);
+  const L sum = multiply_add(multiply_add(multiply_add(odd, r, even), r, one), r, one);
+  // The low bits of `shifted` are the exponent: the bits of the magic number above them leave at the shift.
+  return from_bits(bits(sum) + (bits(shifted) << 52));
+}
+
 /// \brief 2^y for −1080 ≤ y < 1024. Any other y gives an unspecified value.
 template <lanes_over<double> L>
 DEVIATE_HD auto exp2_unrounded(const L& y) {
