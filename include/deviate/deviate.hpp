@@ -35,11 +35,14 @@
 #include <deviate/math/exp2_table.hpp>
 #include <deviate/math/exp_fma.hpp>
 #include <deviate/math/site_operations.hpp>
+#include <deviate/number/block_scaled.hpp>
 #include <deviate/number/code.hpp>
 #include <deviate/number/double_double.hpp>
 #include <deviate/number/e8m0.hpp>
 #include <deviate/number/named.hpp>
+#include <deviate/number/named_blocks.hpp>
 #include <deviate/number/runtime_format.hpp>
 #include <deviate/number/stochastic.hpp>
 #include <deviate/team/execution.hpp>
+#include <deviate/tensor/quantize.hpp>
 #include <deviate/tensor/tensor.hpp>
