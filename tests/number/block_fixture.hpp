@@ -2,8 +2,8 @@
 /// \file block_fixture.hpp
 /// \brief Blocks as gfloat 0.5.2 encodes them, its scale from compute_scale_amax, one 0 .. 2047 after another.
 ///
-/// Recipe: x = inputs as below in float64; s = compute_scale_amax(fi.etype.emax, x); encode_block(fi, s, x / s) gives 33
-/// bytes, the scale's code first. `hash` is FNV-1a over those of all blocks, from 0: h = (h xor byte) · 0x100000001b3.
+/// Recipe: x = inputs as below in float64; s = compute_scale_amax(fi.etype.emax, x); encode_block(fi, s, x / s) gives
+/// 33 bytes, the scale's code first. `hash` is FNV-1a over those of all blocks, from 0: h = (h xor byte) · 0x100000001b3.
 /// ml_dtypes 0.6.0 gives the same codes for x / s clipped at the largest element (MXINT8, which it has not, apart).
 /// gfloat lets an MXINT8 element be -128, which the symmetric range here has not: the 26 such codes were replaced by
 /// -127 before hashing.

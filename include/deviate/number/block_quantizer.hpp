@@ -162,8 +162,8 @@ class block_quantizer {
     return {y, beyond && finite, y == 0};
   }
 
-  /// \brief The number that an element stands for: element · scale · tensor scale, exactly, where the three have at most
-  /// 53 significant bits together, as in all named formats.
+  /// \brief The number that an element stands for: element · scale · tensor scale, exactly, where the three have
+  /// at most 53 significant bits together, as in all named formats.
   ///
   /// In float the product is exact too where the scale is a power of two and there is no tensor scale; elsewhere it is
   /// rounded once. An amax of almost 2^128 whose scale was rounded up can become infinite there, not in double.

@@ -37,8 +37,8 @@ inline constexpr block_format mxint8{element_format::integer(8, rounding_mode::n
                                      scaling_rule::floor_exponent, 32};  ///< integers −127 to 127 in units of 1/64
 /// @}
 
-/// \brief NVFP4: 16 E2M1 elements in a block, an E4M3 scale of amax ÷ 6, and an FP32 scale of the tensor that brings the
-/// largest of them to 448, as NVIDIA documents it for Blackwell.
+/// \brief NVFP4: 16 E2M1 elements in a block, an E4M3 scale of amax ÷ 6, and an FP32 scale of the tensor that brings
+/// the largest of them to 448, as NVIDIA documents it for Blackwell.
 inline constexpr block_format nvfp4{element_format::floating(fp4_e2m1_format), e4m3_scale, scaling_rule::ratio, 16,
                                     true};
 

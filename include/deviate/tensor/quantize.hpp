@@ -18,7 +18,7 @@ template <class T>
 struct quantized_tensor {
   tensor<T> numbers;            ///< element · scale · tensor scale
   tensor<std::uint16_t> codes;  ///< of the elements, one for each, unpacked; 0 where the scale is NaN
-  tensor<double> scales;        ///< of the groups, without the tensor's scale: `scale_groups::scales` is their shape
+  tensor<double> scales;        ///< of the groups, without the tensor's scale; `block_format::scale` encodes them
   float tensor_scale = 1;       ///< of formats that have one
   quantization_counts counts;   ///< of the whole tensor; groups without an element count too
 };

@@ -62,8 +62,8 @@ struct scale_boxes {
 /// \brief Rows dealt out within a tile, as the threads of a warp hold them: row r of a tile belongs to group
 /// (r mod period) / run.
 ///
-/// The m16n8 products of NVIDIA's matrix units give one row in eight to a thread (period 8, run 1), and two neighbouring
-/// keys in eight (period 8, run 2): the scales per thread of J. Zhang et al., "SageAttention2", 2024.
+/// The m16n8 products of NVIDIA's matrix units give one row in eight to a thread (period 8, run 1), and two
+/// neighbouring keys in eight (period 8, run 2): the scales per thread of J. Zhang et al., "SageAttention2", 2024.
 struct interleaved_rows {
   std::int64_t tile = 1;    ///< rows of a tile
   std::int64_t period = 1;  ///< the pattern repeats after as many rows; the last run may be shorter
