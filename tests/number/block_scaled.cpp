@@ -314,6 +314,34 @@ TEST_CASE("case 73: a block's scale has no zero, and what is tiny is flushed or 
   CHECK(quantized(dv::fp8_e4m3_scaled, std::vector<double>{0x1p1000}).counts.scales_saturated == 1);
 }
 
+TEST_CASE("elements at random: of all words of four bits, as many round away from zero as the exact quotient says") {
+  for (const block_format& f : {dv::nvfp4, dv::mxfp8_e5m2, dv::int8_scaled, dv::int4_scaled}) {
+    const dv::block_quantizer quantizer(f);
+    oracle::words random(4);
+    oracle::tally tally("at random");
+    for (int n = 0; n < 400; ++n) {
+      const double scale = f.scale.is_e8m0 ? 0.25 : 1 / double(random.between(3, 99)),
+                   x = oracle::block_value(random, 0, 9);
+      if (std::fabs(x) > scale * f.element.largest()) continue;
+      const double s = double(float(scale));
+      const auto toward_zero = dv::block_quantizer(f.elements_rounded(rounding_mode::toward_zero)).element(x, s);
+      const double low = std::fabs(toward_zero.value);
+      std::uint32_t code = f.element.encode(low);
+      const double high = f.element.decode(code + 1), sixteenth = (high - low) / 16;
+      if (!(low * s <= std::fabs(x) && std::fabs(x) < high * s)) continue;
+      int expected = 0, larger = 0;
+      while (expected < 15 && (low + (expected + 1) * sixteenth) * s <= std::fabs(x)) ++expected;
+      for (std::uint64_t word = 0; word < 16; ++word) {
+        const double y = quantizer.element_at_random(x, s, 1, 4, word).value;
+        larger += std::fabs(y) == high;
+        tally.compare(std::fabs(y) == low || std::fabs(y) == high, 1, x, s);
+      }
+      tally.compare(larger, expected, x, s, low);
+    }
+    tally.expect(1000);
+  }
+}
+
 TEST_CASE("quotients in float, as kernels compute them, differ from the exact one where they should") {
   block_format divided = dv::int8_scaled, multiplied = dv::int8_scaled;
   divided.quotient = dv::quotient_rule::float_quotient;

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <deviate/number/block_format.hpp>
 #include <deviate/number/exact.hpp>
-#include <deviate/number/rounding.hpp>
+#include <deviate/number/stochastic.hpp>
 #include <limits>
 
 namespace deviate {
@@ -125,8 +125,8 @@ class block_quantizer {
   DEVIATE_HD float tensor_scale(const block_range& whole) const {
     if (!format_.has_tensor_scale) return 1;
     if (whole.amax == 0) return 0;
-    const double ideal =
-        quotient(whole.amax, largest_ * largest_scale_);  // to odd, so the next rounding is the only one
+    // To odd, so that the next rounding is the only one.
+    const double ideal = quotient(whole.amax, largest_ * largest_scale_);
     constexpr float most = std::numeric_limits<float>::max();
     return ideal < double(most) ? static_cast<float>(ideal) : most;
   }
@@ -151,15 +151,22 @@ class block_quantizer {
   /// \param scale of the block
   /// \param tensor_scale the one that gave `scale`
   DEVIATE_HD block_element element(double x, double scale, float tensor_scale = 1) const {
-    if (is_nan(scale) || is_nan(x)) return {std::numeric_limits<double>::quiet_NaN(), false, false};
-    const double whole_scale = scale * double(tensor_scale);
-    const bool finite = detail::is_finite(x);
-    if (finite && (x == 0 || whole_scale == 0)) return {signed_zero(x), false, x != 0};
-    const double q = finite ? quotient(x, whole_scale) : x, r = round_to(q, unbounded_);
-    const bool beyond = std::fabs(r) > largest_;
-    const double integer = beyond ? std::copysign(largest_, q) : r + 0.0;  // an integer has no −0
-    const double y = format_.element.is_integer() ? integer : round_to(q, element_);
-    return {y, beyond && finite, y == 0};
+    return rounded_element(x, scale, tensor_scale, [](double q, const rounding_constants<double>& c) DEVIATE_HD_LAMBDA {
+      return round_to(q, c);
+    });
+  }
+
+  /// \brief The same, up or down at random, whatever the element's mode: see stochastic.hpp.
+  /// \param x a value of the block
+  /// \param scale of the block
+  /// \param tensor_scale the one that gave `scale`
+  /// \param random_bits how many of the low bits of `random` decide: 1 to 40
+  /// \param random a word for this element alone, as `random_word` gives it
+  DEVIATE_HD block_element element_at_random(double x, double scale, float tensor_scale, int random_bits,
+                                             std::uint64_t random) const {
+    return rounded_element(x, scale, tensor_scale,
+                           [=](double q, const rounding_constants<double>& c)
+                               DEVIATE_HD_LAMBDA { return round_stochastic(q, random_bits, random, c); });
   }
 
   /// \brief The number that an element stands for: element · scale · tensor scale, exactly, where the three have
@@ -175,6 +182,19 @@ class block_quantizer {
   static DEVIATE_HD bool is_nan(double x) { return x != x; }
   DEVIATE_HD double signed_zero(double x) const {
     return format_.element.is_integer() || element_.one_zero ? 0.0 : std::copysign(0.0, x);
+  }
+
+  template <class Round>
+  DEVIATE_HD block_element rounded_element(double x, double scale, float tensor_scale, Round round) const {
+    if (is_nan(scale) || is_nan(x)) return {std::numeric_limits<double>::quiet_NaN(), false, false};
+    const double whole_scale = scale * double(tensor_scale);
+    const bool finite = detail::is_finite(x);
+    if (finite && (x == 0 || whole_scale == 0)) return {signed_zero(x), false, x != 0};
+    const double q = finite ? quotient(x, whole_scale) : x, r = round(q, unbounded_);
+    const bool beyond = std::fabs(r) > largest_;
+    const double integer = beyond ? std::copysign(largest_, q) : r + 0.0;  // an integer has no −0
+    const double y = format_.element.is_integer() ? integer : round(q, element_);
+    return {y, beyond && finite, y == 0};
   }
 
   /// a ÷ b for finite a and b > 0, to odd where it is to be exact.
