@@ -94,6 +94,28 @@ TEST_CASE("integers: ties by hand, every other mode, two's complement") {
   CHECK(in_mode(rounding_mode::to_odd) == std::vector<float>{127, 1, -1, 1, -1, 3, -3, 127, -127, -127});
 }
 
+TEST_CASE("integers: a double next to a tie, with two scales of 24 bits, is rounded by its exact quotient") {
+  block_format f = dv::int8_scaled;
+  f.has_tensor_scale = true;
+  const dv::block_quantizer quantizer(f);
+  oracle::words random(48);
+  oracle::tally tally("two scales");
+  int above = 0;
+  for (int n = 0; n < 2000; ++n) {
+    const auto float_of_24_bits = [&] { return float(random.next() >> 40 | 1); };
+    const float scale = float_of_24_bits(), tensor_scale = float_of_24_bits() * 0x1p-60f;
+    const double whole = double(scale) * double(tensor_scale), middle = double(random.between(0, 126)) + 0.5;
+    const double x = middle * whole;  // rounded, as the tie has 56 bits; the multiply-add tells to which side
+    const double beyond = std::fma(-middle, whole, x);
+    above += beyond > 0;
+    tally.compare(quantizer.element(x, scale, tensor_scale).value, beyond < 0 ? middle - 0.5 : middle + 0.5, x, whole);
+    tally.compare(quantizer.element(-x, scale, tensor_scale).value + 0.0, beyond < 0 ? 0.5 - middle : -0.5 - middle, x);
+  }
+  tally.expect(4000);
+  CHECK(above > 200);
+  CHECK(above < 1800);
+}
+
 TEST_CASE("integers: blocks of zeros, constants, infinities and NaN") {
   for (const block_format& f : {dv::int8_scaled, dv::int8_scaled_even, dv::int4_scaled, dv::int4_scaled_even}) {
     const outcome zeros = quantized(f, {0, -0.0f, 0});

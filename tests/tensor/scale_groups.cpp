@@ -43,4 +43,7 @@ TEST_CASE("scale groups: the scales of a warp's threads") {
   CHECK(ragged.groups() == 3);
   constexpr std::int64_t groups[] = {0, 0, 1, 1, 2, 0, 0, 1, 1, 2, 3, 3};
   for (std::int64_t r = 0; r < 12; ++r) CHECK(ragged.scale_of(shape, 0, 0, r, 0).rows == groups[r]);
+  // The pattern begins anew in each tile.
+  CHECK(interleaved_rows{12, 8, 1}.scale_of(shape, 0, 0, 11, 0).rows == 3);
+  CHECK(interleaved_rows{12, 8, 1}.scale_of(shape, 0, 0, 12, 0).rows == 8);
 }
