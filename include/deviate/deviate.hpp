@@ -43,6 +43,7 @@
 #include <deviate/number/named_blocks.hpp>
 #include <deviate/number/runtime_format.hpp>
 #include <deviate/number/stochastic.hpp>
+#include <deviate/number/stochastic_scalar.hpp>
 #include <deviate/team/execution.hpp>
 #include <deviate/tensor/quantize.hpp>
 #include <deviate/tensor/tensor.hpp>

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <deviate/number/arithmetic.hpp>
+#include <deviate/number/stochastic_scalar.hpp>
 
 namespace deviate::accumulate {
 
@@ -30,6 +31,15 @@ DEVIATE_HD Fragment add_tree(const Site& site, Fragment (&tree)[K]) {
   for (int distance = 1; distance < K; distance *= 2)
     for (int i = 0; i < K; i += 2 * distance) tree[i] = site.add(tree[i], tree[i + distance]);
   return tree[0];
+}
+
+/// The site for the term in one lane of a fragment, alone. Only random bits differ from lane to lane.
+template <class Site>
+DEVIATE_HD decltype(auto) beside(const Site& site, [[maybe_unused]] int lane) {
+  if constexpr (rounds_at_random<typename Site::scalar_type>)
+    return Site(site.rounder().at(site.rounder().beside(lane)));
+  else
+    return (site);
 }
 }  // namespace detail
 
@@ -149,13 +159,16 @@ template <class Accumulation, class Site, int W>
 class row_accumulator {
  public:
   using fragment_type = fragment<typename Site::scalar_type, 1>;  ///< the sum
-  /// \brief Adds the next W terms, lane 0 first.
+  /// \brief Adds the next terms, lane 0 first.
+  /// \param site operations of the sum, at the place of lane 0
+  /// \param terms W terms
+  /// \param count how many of them are terms; the others are zeros, which change no bit
   template <class A>
-  DEVIATE_HD void push(const Site& site, const fragment<A, W>& terms) {
+  DEVIATE_HD void push(const Site& site, const fragment<A, W>& terms, [[maybe_unused]] int count = W) {
     if constexpr (W == 1)
       one_.push(site, terms);
     else
-      for (int i = 0; i < W; ++i) one_.push(site, fragment<A, 1>{terms.value[i]});
+      for (int i = 0; i < W && i < count; ++i) one_.push(detail::beside(site, i), fragment<A, 1>{terms.value[i]});
   }
   /// \brief The sum of all terms pushed.
   DEVIATE_HD fragment_type total(const Site& site) const { return one_.total(site); }
@@ -173,9 +186,9 @@ requires(W > 1 && K % W == 0) class row_accumulator<lane_sums<K, Inside>, Site, 
   DEVIATE_HD row_accumulator() {
     for (int g = 0; g < K / W; ++g) group_[g] = fill<scalar_type, W>(carrier_of<scalar_type>(0));
   }
-  /// \brief Adds the next W terms, lane 0 first.
+  /// \brief Adds the next W terms, lane 0 first; those that are not terms are zeros, which change no bit.
   template <class A>
-  DEVIATE_HD void push(const Site& site, const fragment<A, W>& terms) {
+  DEVIATE_HD void push(const Site& site, const fragment<A, W>& terms, int = W) {
     group_[next_] = site.add(group_[next_], terms);
     next_ = next_ + 1 == K / W ? 0 : next_ + 1;
   }

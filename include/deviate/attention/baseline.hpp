@@ -29,18 +29,20 @@ DEVIATE_BLOCK void baseline_block(Team& team, const forward_sites<Recipe>& at, c
     const bool empty = largest == minus_infinity<decltype(largest + 0)>();
     if (log_sum_exp.data() != nullptr && empty) log_sum_exp(0, 0, i, 0) = minus_infinity<Lse>();
     if (empty) return tile.skip(row);
-    const auto m = at.row_max.round(row_fragment<Recipe, site::score>{largest});
-    const auto l = at.row_sum.round(tile.probabilities(row, m));
-    tile.operands(row, [&](const auto& p) {
-      constexpr int W = std::decay_t<decltype(p)>::width;
-      return normalized_by<Recipe>(at, at.probability_operand, p, spread<W>(l));
+    const auto m = at.row_max.here(i, 0, 0).round(row_fragment<Recipe, site::score>{largest});
+    const auto l = at.row_sum.here(i, 0, 0).round(tile.probabilities(row, m));
+    tile.operands(row, [&](const auto& p, const auto& operand) {
+      return normalized_by<Recipe>(at.normalizer.here(i, 0, 0), operand, p, l);
     });
-    if (log_sum_exp.data() != nullptr) log_sum_exp(0, 0, i, 0) = at.log_sum_exp.add(m, at.log_sum_exp.log(l)).value;
+    if (log_sum_exp.data() != nullptr) {
+      const auto& lse = at.log_sum_exp.here(i, 0, 0);
+      log_sum_exp(0, 0, i, 0) = lse.add(m, lse.log(l)).value;
+    }
   });
   tile.values([&](int row, int column, const auto& product) {
     if (row >= rows) return;
     constexpr int W = std::decay_t<decltype(product)>::width;
-    const auto o = at.output.round(product);
+    const auto o = at.output.here(first_query + row, column, 0).round(product);
     for (int c = 0; c < W && column + c < tile.d_v(); ++c) {
       if constexpr (W == 1)
         output(0, 0, first_query + row, column) = o.value;

@@ -60,6 +60,10 @@ class forward_tile {
   static constexpr int W = Recipe::has_software ? 1 : Team::tile::width;
   static constexpr int R = Recipe::has_software ? 1 : Team::tile::rows;
   static constexpr int F = Recipe::has_software ? 1 : Team::tile::columns;
+  /// Operations inside the three sums.
+  using score_sum_site = site_operations<inside_sum<Recipe, site::score, site::score_product>>;
+  using row_sum_site = site_operations<inside_sum<Recipe, site::row_sum_partial, site::row_sum_partial>>;
+  using value_sum_site = site_operations<inside_sum<Recipe, site::value_partial, site::value_product>>;
   /// The scale's scalar: FP32 or wider, whatever the score is stored in.
   using scale_scalar = std::conditional_t<is_software<scalar<site::score>>, scalar<site::score>, carrier<site::score>>;
 
@@ -96,7 +100,10 @@ class forward_tile {
   DEVIATE_BLOCK int padded_rows() const { return padded_rows_; }
   DEVIATE_BLOCK int d_v() const { return int(v_.columns()); }
   DEVIATE_BLOCK int padded_d_v() const { return d_v_; }
-  DEVIATE_BLOCK std::int64_t first_query() const { return first_query_; }
+  /// Query of a row.
+  DEVIATE_BLOCK std::int64_t query_index(int row) const { return first_query_ + row; }
+  /// First key of the present key tile: its name as a step.
+  DEVIATE_BLOCK std::int64_t first_key() const { return first_key_; }
   /// The row takes nothing from this tile, although it sees keys of it: all its scores are −∞.
   DEVIATE_BLOCK void skip(int row) { view_[row] = row_view::nothing; }
 
@@ -116,7 +123,7 @@ class forward_tile {
   DEVIATE_BLOCK void load_queries() {
     for_each(team_, padded_rows_, [&](int row) {
       if (row < rows_)
-        load_row(q_, first_query_ + row, query_ + row * d_, d_, 1);
+        load_row(at.input, 0, q_, query_index(row), query_ + row * d_, d_, 1);
       else
         for (int c = 0; c < d_; ++c) query_[row * d_ + c] = carrier<site::input>(0);
     });
@@ -128,8 +135,8 @@ class forward_tile {
     n_ = n;
     for_each(team_, key_stride_, [&](int key) {
       if (key < n) {
-        load_row(k_, first + key, key_ + key, d_, key_stride_);
-        load_row(v_, first + key, value_ + key * d_v_, d_v_, 1);
+        load_row(at.key_input, 1, k_, first + key, key_ + key, d_, key_stride_);
+        load_row(at.key_input, 2, v_, first + key, value_ + key * d_v_, d_v_, 1);
       } else {
         for (int c = 0; c < d_; ++c) key_[c * key_stride_ + key] = carrier<site::input>(0);
       }
@@ -139,9 +146,9 @@ class forward_tile {
   /// score[rows × n] ← scale · Q Kᵀ; the sum over d in its declared order. Then −∞ where a row does not see a key.
   DEVIATE_BLOCK void scores() {
     const int columns = rounded_up(n_, W * F), column_blocks = columns / (W * F);
-    for_each(team_, padded_rows_ / R * column_blocks, [&](int i) {
-      const int row = i / column_blocks * R, column = i % column_blocks * W * F;
-      typename Recipe::template accumulation<site::score>::template accumulator<decltype(at.score_sum), W> sum[R][F];
+    for_each(team_, padded_rows_ / R * column_blocks, [&](int block) {
+      const int row = block / column_blocks * R, column = block % column_blocks * W * F;
+      typename Recipe::template accumulation<site::score>::template accumulator<score_sum_site, W> sum[R][F];
       for (int c = 0; c < d_; ++c) {
         fragment<scalar<site::input>, W> key[F];
         DEVIATE_UNROLL
@@ -150,14 +157,19 @@ class forward_tile {
         for (int r = 0; r < R; ++r) {
           const auto query = fill<scalar<site::input>, W>(query_[(row + r) * d_ + c]);
           DEVIATE_UNROLL
-          for (int f = 0; f < F; ++f) sum[r][f].push(at.score_sum, at.score_product.multiply(query, key[f]));
+          for (int f = 0; f < F; ++f) {
+            const std::int64_t i = query_index(row + r), j = first_key_ + column + f * W;
+            sum[r][f].push(at.score_sum.here(i, j, c), at.score_product.here(i, j, c).multiply(query, key[f]));
+          }
         }
       }
       const auto scale = fill<scale_scalar, W>(scale_);
       for (int r = 0; r < R; ++r)
-        for (int f = 0; f < F; ++f)
+        for (int f = 0; f < F; ++f) {
+          const std::int64_t i = query_index(row + r), j = first_key_ + column + f * W;
           store(score_ + (row + r) * key_stride_ + column + f * W,
-                at.score.multiply(sum[r][f].total(at.score_sum), scale));
+                at.score.here(i, j, 0).multiply(sum[r][f].total(at.score_sum.after(i, j, 0)), scale));
+        }
     });
     for_each(team_, padded_rows_, [&](int row) { hide(row, columns); });
   }
@@ -183,31 +195,31 @@ class forward_tile {
     using P = scalar<site::probability>;
     const auto most = fill<scalar<site::row_max>, W>(m.value);
     const auto hidden = fill<scalar<site::score>, W>(minus_infinity<carrier<site::score>>());
-    accumulate::row_accumulator<typename Recipe::template accumulation<site::row_sum_partial>,
-                                decltype(at.row_sum_inside), W>
-        sum;
+    accumulate::row_accumulator<typename Recipe::template accumulation<site::row_sum_partial>, row_sum_site, W> sum;
+    const std::int64_t i = query_index(row);
     auto weightless = hidden.value != hidden.value;
     for (int c = 0; c < n_; c += W) {
       const auto s = load<scalar<site::score>, W>(score_ + row * key_stride_ + c);
-      fragment<P, W> p = at.exp(at.probability, s, most);
+      fragment<P, W> p = at.exp(at.probability, place{i, first_key_ + c, 0}, s, most);
       const auto unseen = s.value == hidden.value;
       p.value = select(mask_for<carrier<site::probability>, carrier<site::score>>(unseen),
                        fill<P, W>(carrier<site::probability>(0)).value, p.value);
       weightless = weightless | unseen;
-      sum.push(at.row_sum_inside, p);
+      sum.push(at.row_sum_inside.here(i, first_key_ + c, 0), p, n_ - c);
       store(probability_ + row * key_stride_ + c, p);
     }
     // A key that is seen but scores −∞ has no weight, and its V is left out like a hidden one's.
     if (any(weightless)) view_[row] = row_view::some;
-    return at.row_sum_partial.round(sum.total(at.row_sum_inside));
+    return at.row_sum_partial.here(i, 0, first_key_).round(sum.total(at.row_sum_inside.after(i, 0, first_key_)));
   }
 
-  /// operand[row] ← P (or f(P), e.g. P ÷ l), rounded at `probability_operand`.
+  /// operand[row] ← f(P, site) for the operations of `probability_operand`: P rounded there, or P ÷ l.
   template <class Function>
   DEVIATE_BLOCK void operands(int row, Function f) {
     for (int c = 0; c < n_; c += W)
       store(operand_ + row * key_stride_ + c,
-            f(load<scalar<site::probability>, W>(probability_ + row * key_stride_ + c)));
+            f(load<scalar<site::probability>, W>(probability_ + row * key_stride_ + c),
+              at.probability_operand.here(query_index(row), first_key_ + c, 0)));
   }
 
   /// use(row, column, fragment) for every fragment of P·V, rounded at `value_partial`; rows that see nothing are left
@@ -232,14 +244,16 @@ class forward_tile {
 
  private:
   /// to[0], to[step], … to[(columns − 1)·step] ← one row of a tensor, rounded at `input`; columns beyond its own are 0.
-  DEVIATE_BLOCK void load_row(const tensor_view<const Element>& from, std::int64_t row, carrier<site::input>* to,
+  /// `which` tells Q, K and V apart.
+  DEVIATE_BLOCK void load_row(const located_site<scalar<site::input>>& input, int which,
+                              const tensor_view<const Element>& from, std::int64_t row, carrier<site::input>* to,
                               int columns, int step) {
     int c = 0;
     if constexpr (W > 1 && is_native<Element>) {
       if (from.stride().columns == 1) {
         const Element* start = &from(0, 0, row, 0);
         for (; c + W <= from.columns(); c += W) {
-          const auto x = at.input.round(load<Element, W>(start + c));
+          const auto x = input.here(row, c, which).round(load<Element, W>(start + c));
           if (step == 1)
             store(to + c, x);
           else
@@ -248,7 +262,8 @@ class forward_tile {
       }
     }
     for (; c < columns; ++c)
-      to[c * step] = c < from.columns() ? at.input.round(element(from(0, 0, row, c))).value : carrier<site::input>(0);
+      to[c * step] = c < from.columns() ? input.here(row, c, which).round(element(from(0, 0, row, c))).value
+                                        : carrier<site::input>(0);
   }
 
   /// Writes −∞ over the scores that a row must not see, and notes what it sees.
@@ -276,31 +291,37 @@ class forward_tile {
   template <bool Checked, class Use>
   DEVIATE_BLOCK void weighted_values(int row, int column, Use& use) {
     using terms = fragment<scalar<site::value_product>, W>;
-    typename Recipe::template accumulation<site::value_partial>::template accumulator<decltype(at.value_sum), W> sum[R]
-                                                                                                                    [F];
+    typename Recipe::template accumulation<site::value_partial>::template accumulator<value_sum_site, W> sum[R][F];
     for (int key = 0; key < n_; ++key) {
       fragment<scalar<site::input>, W> value[F];
       DEVIATE_UNROLL
       for (int f = 0; f < F; ++f) value[f] = load<scalar<site::input>, W>(value_ + key * d_v_ + column + f * W);
       DEVIATE_UNROLL
       for (int r = 0; r < R; ++r) {
-        const int place = (row + r) * key_stride_ + key;
+        const int cell = (row + r) * key_stride_ + key;
         if constexpr (Checked) {
-          if (score_[place] == minus_infinity<carrier<site::score>>()) {
+          if (score_[cell] == minus_infinity<carrier<site::score>>()) {
             for (int f = 0; f < F; ++f)
-              sum[r][f].push(at.value_sum,
+              sum[r][f].push(at.value_sum.here(query_index(row + r), column + f * W, first_key_ + key),
                              terms(fill<scalar<site::value_product>, W>(carrier<site::value_product>(0))));
             continue;
           }
         }
-        const auto p = fill<scalar<site::probability_operand>, W>(operand_[place]);
+        const auto p = fill<scalar<site::probability_operand>, W>(operand_[cell]);
         DEVIATE_UNROLL
-        for (int f = 0; f < F; ++f) sum[r][f].push(at.value_sum, at.value_product.multiply(p, value[f]));
+        for (int f = 0; f < F; ++f) {
+          const std::int64_t i = query_index(row + r), j = column + f * W, k = first_key_ + key;
+          sum[r][f].push(at.value_sum.here(i, j, k), at.value_product.here(i, j, k).multiply(p, value[f]));
+        }
       }
     }
     for (int r = 0; r < R; ++r)
       if (!Checked || view_[row + r] != row_view::nothing)
-        for (int f = 0; f < F; ++f) use(row + r, column + f * W, at.value_partial.round(sum[r][f].total(at.value_sum)));
+        for (int f = 0; f < F; ++f) {
+          const std::int64_t i = query_index(row + r), j = column + f * W;
+          use(row + r, column + f * W,
+              at.value_partial.here(i, j, first_key_).round(sum[r][f].total(at.value_sum.after(i, j, first_key_))));
+        }
   }
 
   Team& team_;
