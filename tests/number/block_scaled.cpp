@@ -292,6 +292,14 @@ TEST_CASE("infinities and NaN that stay elements where the format has them, and 
   saturating.element = dv::element_format::floating(dv::fp8_e4m3_saturating_format);
   CHECK(quantized(saturating, with_infinity).counts.nan_blocks == 1);
   CHECK(quantized(saturating, with_nan).counts.nan_blocks == 0);
+  // The fnuz formats have one zero, and NaN for an infinity.
+  block_format fnuz = keeping(dv::fp8_e4m3_scaled);
+  fnuz.element = dv::element_format::floating(dv::fp8_e4m3_fnuz_format);
+  const outcome one_zero = quantized(fnuz, std::vector<double>{240, -0.0, -0x1p-30, 247, -infinite});
+  CHECK(one_zero.scale.value == double(247.0f / 240.0f));
+  for (std::size_t i = 1; i < 3; ++i) CHECK((one_zero.codes[i] == 0 && oracle::bits_of(one_zero.numbers[i]) == 0));
+  CHECK(one_zero.codes[4] == 0x80);
+  CHECK(one_zero.codes[3] == 0x7f);
   // Nothing finite: the scale of zeros.
   const outcome only = quantized(keeping(dv::mxfp8_e5m2), std::vector<double>{infinite, -infinite});
   CHECK(only.scale_code == 0);

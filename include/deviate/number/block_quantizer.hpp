@@ -24,11 +24,11 @@ struct block_range {
   /// \brief Includes a value.
   DEVIATE_HD constexpr void include(double x) {
     const double magnitude = x < 0 ? -x : x;
-    if (!(magnitude <= std::numeric_limits<double>::max())) {
-      (x != x ? has_nan : has_infinity) = true;
-    } else if (magnitude > amax) {
-      amax = magnitude;
-    }
+    const bool infinite = magnitude > std::numeric_limits<double>::max();
+    has_infinity = has_infinity | infinite;
+    has_nan = has_nan | (x != x);
+    const bool larger = (magnitude > amax) & !infinite;
+    amax = larger ? magnitude : amax;
   }
   /// \brief Includes another range.
   DEVIATE_HD constexpr void merge(const block_range& other) {
@@ -180,9 +180,8 @@ class block_quantizer {
 
  private:
   static DEVIATE_HD bool is_nan(double x) { return x != x; }
-  DEVIATE_HD double signed_zero(double x) const {
-    return format_.element.is_integer() || element_.one_zero ? 0.0 : std::copysign(0.0, x);
-  }
+  DEVIATE_HD bool has_one_zero() const { return format_.element.is_integer() || element_.one_zero; }
+  DEVIATE_HD double signed_zero(double x) const { return has_one_zero() ? 0.0 : std::copysign(0.0, x); }
 
   template <class Round>
   DEVIATE_HD block_element rounded_element(double x, double scale, float tensor_scale, Round round) const {
@@ -192,8 +191,10 @@ class block_quantizer {
     if (finite && (x == 0 || whole_scale == 0)) return {signed_zero(x), false, x != 0};
     const double q = finite ? quotient(x, whole_scale) : x, r = round(q, unbounded_);
     const bool beyond = std::fabs(r) > largest_;
-    const double integer = beyond ? std::copysign(largest_, q) : r + 0.0;  // an integer has no −0
-    const double y = format_.element.is_integer() ? integer : round(q, element_);
+    const double one_zero = has_one_zero() ? r + 0.0 : r;
+    const double y = !beyond                        ? one_zero
+                     : format_.element.is_integer() ? std::copysign(largest_, q)
+                                                    : round(q, element_);
     return {y, beyond && finite, y == 0};
   }
 
