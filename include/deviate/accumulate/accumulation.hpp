@@ -7,7 +7,9 @@
 /// sum starts from +0 and is never −0, so that zero terms (masked keys, padding) never change a bit.
 #pragma once
 
+#include <concepts>
 #include <deviate/number/arithmetic.hpp>
+#include <deviate/number/scalar_concept.hpp>
 #include <deviate/number/stochastic_scalar.hpp>
 
 namespace deviate::accumulate {
@@ -46,6 +48,27 @@ DEVIATE_HD decltype(auto) beside(const Site& site, [[maybe_unused]] int lane) {
 /// \brief Scalar in which an accumulation adds terms of a given scalar.
 template <class Accumulation, class Terms>
 using inside = typename detail::inside_scalar<typename Accumulation::inside_type, Terms>::type;
+
+namespace detail {
+template <class Accumulator, class Site, class Terms>
+concept accumulator_of = std::default_initializable<Accumulator> && std::copyable<Accumulator> &&
+    requires(Accumulator& sum, const Accumulator& pushed, const Site& site, const fragment<Terms, 1>& term) {
+  sum.push(site, term);
+  { pushed.total(site) } -> std::same_as<fragment<typename Site::scalar_type, 1>>;
+};
+template <class A>
+concept names_its_scalar = requires {
+  typename A::inside_type;
+};
+}  // namespace detail
+
+/// \brief What `summed` accepts: a type that names the scalar of its running sum (`inside_type`, or `as_terms`), and whose
+/// `accumulator<Site, W>` starts from +0, takes `push(site, term)` and gives `total(site)`.
+/// \tparam Terms scalar of the terms
+template <class A, class Terms = float>
+concept accumulation = detail::names_its_scalar<A> && scalar<inside<A, Terms>> &&
+                       detail::accumulator_of < typename A::template accumulator < rounding_site<inside<A, Terms>>,
+1 >, rounding_site<inside<A, Terms>>, Terms > ;
 
 /// \brief One after the other: ((0 + t₀) + t₁) + …, as a register that a loop adds into.
 /// \tparam Inside scalar of the running sum

@@ -26,7 +26,7 @@ DEVIATE_BLOCK void baseline_block(Team& team, const forward_sites<Recipe>& at, c
     for (std::int64_t c = 0; c < v.columns(); ++c) output(0, 0, i, c) = Out(0);
     if (rescales.data() != nullptr) rescales(0, 0, i, 0) = 0;
     const auto largest = tile.largest_score(row);
-    const bool empty = largest == minus_infinity<decltype(largest + 0)>();
+    const bool empty = largest == minus_infinity<std::decay_t<decltype(largest)>>();
     if (log_sum_exp.data() != nullptr && empty) log_sum_exp(0, 0, i, 0) = minus_infinity<Lse>();
     if (empty) return tile.skip(row);
     const auto m = at.row_max.here(i, 0, 0).round(row_fragment<Recipe, site::score>{largest});

@@ -55,6 +55,15 @@ DEVIATE_HD fragment<S, W> spread(const fragment<S, 1>& x) {
   return fill<S, W>(x.value);
 }
 
+/// x, times a factor whose value is exactly 1: a number that keeps a record takes part of the factor's.
+template <class Factor, class X, int W>
+DEVIATE_HD fragment<X, W> by_one(const fragment<Factor, W>& factor, const fragment<X, W>& x) {
+  if constexpr (keeps_record<Factor> && keeps_record<X>)
+    return {times_one(factor.value, x.value)};
+  else
+    return x;
+}
+
 /// use(factor · x) rounded at `site`, or use(x) where the factor is exactly 1: no operation, no rounding.
 template <class Site, class Factor, class X, int W, class Use>
 DEVIATE_HD void scaled_by(const Site& site, const fragment<Factor, W>& factor, const fragment<X, W>& x, Use use) {
@@ -64,7 +73,7 @@ DEVIATE_HD void scaled_by(const Site& site, const fragment<Factor, W>& factor, c
   else
     is_one = factor.value[0] == carrier_of<Factor>(1);
   if (is_one)
-    use(x);
+    use(by_one(factor, x));
   else
     use(site.multiply(factor, x));
 }
@@ -88,7 +97,14 @@ constexpr place rescale_place(std::int64_t row, std::int64_t first_key, int whic
 template <class Sites, class M>
 DEVIATE_HD auto rescaling(const Sites& at, const place& where, const M& from, const M& to, bool started) {
   using factor = typename decltype(at.rescale_factor)::scalar_type;
-  if (!started || from.value == to.value) return fragment<factor, 1>{carrier_of<factor>(1)};
+  const carrier_of<factor> one(1);
+  if (!started) return fragment<factor, 1>{one};
+  if (from.value == to.value) {
+    if constexpr (keeps_record<factor>)
+      return fragment<factor, 1>{exp_of_equals(one, from.value, to.value)};
+    else
+      return fragment<factor, 1>{one};
+  }
   return at.exp(at.rescale_factor, where, from, to);
 }
 

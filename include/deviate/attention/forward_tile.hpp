@@ -26,7 +26,7 @@ inline constexpr bool is_native = std::is_same_v<C, float> || std::is_same_v<C, 
 
 template <class C>
 DEVIATE_HD C minus_infinity() {
-  return -std::numeric_limits<C>::infinity();
+  return C(-std::numeric_limits<double>::infinity());
 }
 
 /// A mask of lanes of one carrier, for lanes of another.
@@ -65,7 +65,7 @@ class forward_tile {
   using row_sum_site = site_operations<inside_sum<Recipe, site::row_sum_partial, site::row_sum_partial>>;
   using value_sum_site = site_operations<inside_sum<Recipe, site::value_partial, site::value_product>>;
   /// The scale's scalar: FP32 or wider, whatever the score is stored in.
-  using scale_scalar = std::conditional_t<is_software<scalar<site::score>>, scalar<site::score>, carrier<site::score>>;
+  using scale_scalar = wide_scalar<scalar<site::score>>;
 
   /// \param max_keys keys of the largest key tile
   DEVIATE_BLOCK forward_tile(Team& team, const forward_sites<Recipe>& sites, const bound_problem& problem,

@@ -9,6 +9,7 @@
 #include <deviate/attention/exponential.hpp>
 #include <deviate/attention/located_site.hpp>
 #include <deviate/attention/site.hpp>
+#include <deviate/math/scalar_with_functions.hpp>
 #include <deviate/contract.hpp>
 #include <deviate/math/site_operations.hpp>
 #include <deviate/number/runtime_format.hpp>
@@ -145,6 +146,24 @@ constexpr bool any_software(std::index_sequence<I...>) {
   return (is_software<typename Recipe::template scalar<site(I)>> || ...);
 }
 
+/// Only the terms of the two products may be less than a scalar.
+template <class S, site Where>
+inline constexpr bool fits =
+    Where == site::score_product || Where == site::value_product ? product_scalar<S> : scalar<S>;
+template <class Recipe, std::size_t... I>
+constexpr bool every_scalar_fits(std::index_sequence<I...>) {
+  return (fits<typename Recipe::template scalar<site(I)>, site(I)> && ...);
+}
+/// Where a software scalar takes part, the function is its own: the result's, or else the operand's.
+template <class Recipe, site Result, site Operand>
+using scalar_of_function =
+    std::conditional_t<is_software<typename Recipe::template scalar<Result>>, typename Recipe::template scalar<Result>,
+                       typename Recipe::template scalar<Operand>>;
+
+/// The sum that ends in a site takes terms of another.
+template <class Recipe, site Sum, site Terms>
+inline constexpr bool adds_up =
+    accumulate::accumulation<typename Recipe::template accumulation<Sum>, typename Recipe::template scalar<Terms>>;
 template <class Recipe, site Sum, site Terms>
 using inside_sum =
     accumulate::inside<typename Recipe::template accumulation<Sum>, typename Recipe::template scalar<Terms>>;
@@ -182,6 +201,18 @@ struct recipe : detail::runtime_formats<detail::any_runtime<detail::recipe_types
   /// \brief The exp of `probability` and `rescale_factor`.
   using exponential_type = typename detail::find_exponential<natural_exponential, Changes...>::type;
   static_assert(exponential_function<exponential_type>, "the recipe's exponential is not an exponential_function");
+  static_assert(
+      detail::every_scalar_fits<types>(std::make_index_sequence<std::size_t(site_count)>{}),
+      "a type that the recipe names for a site is not a scalar: number/scalar_concept.hpp says what it lacks");
+  static_assert(scalar_with_exp<detail::scalar_of_function<types, site::probability, site::shifted_score>> &&
+                    scalar_with_exp<detail::scalar_of_function<types, site::rescale_factor, site::shifted_score>>,
+                "the scalar of probability, rescale_factor or shifted_score is not a scalar_with_exp");
+  static_assert(scalar_with_log<detail::scalar_of_function<types, site::log_sum_exp, site::row_sum>>,
+                "the scalar of log_sum_exp or row_sum is not a scalar_with_log");
+  static_assert(detail::adds_up<types, site::score, site::score_product> &&
+                    detail::adds_up<types, site::row_sum_partial, site::row_sum_partial> &&
+                    detail::adds_up<types, site::value_partial, site::value_product>,
+                "a type that `summed` names is not an accumulation: accumulate/accumulation.hpp says what it lacks");
 
   /// \brief True if some site's scalar is a `runtime_scalar`: then the recipe object carries formats.
   static constexpr bool has_runtime = detail::any_runtime<types>(std::make_index_sequence<std::size_t(site_count)>{});
