@@ -3,6 +3,7 @@
 
 #include <deviate/number/named.hpp>
 
+#include "deviate/block_format_list.hpp"
 #include "deviate/io/file_error.hpp"
 #include "deviate/option_set.hpp"
 #include "deviate/usage_error.hpp"
@@ -83,6 +84,8 @@ named_format format_named(std::string_view name) {
     if (f.name == name) return f;
   if (name == "e8m0")
     throw usage_error("format \"e8m0\": it holds the scales of block formats, and no command computes in it");
+  if (is_block_format(name))
+    throw usage_error("format " + in_quotes(name) + ": it is block-scaled, and no command computes in it");
   if (const std::optional<field_widths> widths = widths_in(name)) {
     const auto [exponent_bits, fraction_bits] = *widths;
     if (exponent_bits < fewest_exponent_bits || exponent_bits > most_exponent_bits ||

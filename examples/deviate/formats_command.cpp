@@ -2,6 +2,7 @@
 #include <deviate/number/code.hpp>
 #include <deviate/number/e8m0.hpp>
 
+#include "deviate/block_format_list.hpp"
 #include "deviate/commands.hpp"
 #include "deviate/format_names.hpp"
 #include "deviate/output.hpp"
@@ -98,12 +99,13 @@ int formats_command(const words& given, std::ostream& out, std::ostream&) {
   if (!options.parse(given, out)) return 0;
   options.expect_no_arguments();
   if (!options.given("--json")) {
-    out << as_table();
+    out << as_table() << "\n" << block_formats_as_table();
     return 0;
   }
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const named_format& named : named_formats()) list.push_back(as_json(named));
   list.push_back(scale_as_json());
+  for (auto& block_format : block_formats_as_json()) list.push_back(std::move(block_format));
   out << list.dump(1) << "\n";
   return 0;
 }

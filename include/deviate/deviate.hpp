@@ -21,6 +21,7 @@
 #include <deviate/accumulate/exact.hpp>
 #include <deviate/accumulate/exact_product.hpp>
 #include <deviate/accumulate/named_units.hpp>
+#include <deviate/accumulate/tracked.hpp>
 #include <deviate/accumulate/two_level.hpp>
 #include <deviate/attention/forward.hpp>
 #include <deviate/attention/golden.hpp>
@@ -35,11 +36,17 @@
 #include <deviate/math/exp2_table.hpp>
 #include <deviate/math/exp_fma.hpp>
 #include <deviate/math/site_operations.hpp>
+#include <deviate/math/tracked.hpp>
+#include <deviate/number/block_scaled.hpp>
 #include <deviate/number/code.hpp>
 #include <deviate/number/double_double.hpp>
 #include <deviate/number/e8m0.hpp>
 #include <deviate/number/named.hpp>
+#include <deviate/number/named_blocks.hpp>
 #include <deviate/number/runtime_format.hpp>
 #include <deviate/number/stochastic.hpp>
+#include <deviate/number/tracked.hpp>
+#include <deviate/number/stochastic_scalar.hpp>
 #include <deviate/team/execution.hpp>
+#include <deviate/tensor/quantize.hpp>
 #include <deviate/tensor/tensor.hpp>

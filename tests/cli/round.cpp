@@ -240,7 +240,7 @@ TEST_CASE("round --mode stochastic: by the seed and the place, numbers of the fo
 TEST_CASE("formats: names and limits") {
   std::map<std::string, nlohmann::json> formats;
   for (const auto& one : json_of({"formats", "--json"})) formats[one.at("name")] = one;
-  REQUIRE(formats.size() == 17);
+  REQUIRE(formats.size() == 17 + 13);
   CHECK(formats["bf16"]["max"] == 0x1.fep127);
   CHECK(formats["bf16"]["min_normal"] == 0x1p-126);
   CHECK(formats["bf16"]["min_subnormal"] == 0x1p-133);
@@ -275,6 +275,40 @@ TEST_CASE("formats: names and limits") {
   const outcome table = outcome_of({"formats"});
   CHECK(contains(table.out, "fp8_e4m3_saturating"));
   CHECK(contains(table.out, "e<X>m<Y>"));
+}
+
+TEST_CASE("formats: the block-scaled ones") {
+  std::map<std::string, nlohmann::json> formats;
+  for (const auto& one : json_of({"formats", "--json"}))
+    if (one.value("block_scaled", false)) formats[one.at("name")] = one;
+  REQUIRE(formats.size() == 13);
+  CHECK(formats["mxfp8_e4m3"]["element"] == "e4m3");
+  CHECK(formats["mxfp8_e4m3"]["element_max"] == 448);
+  CHECK(formats["mxfp8_e4m3"]["block"] == 32);
+  CHECK(formats["mxfp8_e4m3"]["scale"] == "e8m0");
+  CHECK(formats["mxfp8_e4m3"]["bits_per_element"] == 8.25);
+  CHECK(formats["mxfp8_e4m3"]["max"] == 0x1.cp135);
+  CHECK(formats["mxfp8_e5m2"]["min_positive"] == 0x1p-143);
+  CHECK(formats["mxfp6_e3m2"]["bits_per_element"] == 6.25);
+  CHECK(formats["mxfp6_e2m3"]["element_max"] == 7.5);
+  CHECK(formats["mxfp4"]["bits_per_element"] == 4.25);
+  CHECK(formats["mxint8"]["element_max"] == 1.984375);
+  CHECK(formats["mxfp4"]["rule"] == "2^(floor(log2 amax) - emax)");
+  CHECK(formats["nvfp4"]["block"] == 16);
+  CHECK(formats["nvfp4"]["scale"] == "e4m3");
+  CHECK(formats["nvfp4"]["tensor_scale"] == "fp32");
+  CHECK(formats["nvfp4"]["bits_per_element"] == 4.5);
+  CHECK(formats["nvfp4"]["max"] == 2688);
+  CHECK(formats["nvfp4"]["min_positive"] == 0x1p-10);
+  CHECK(formats["int8_scaled"]["block"].is_null());
+  CHECK(formats["int8_scaled"]["ties"] == "away");
+  CHECK(formats["int8_scaled_even"]["ties"] == "even");
+  CHECK(formats["int4_scaled"]["element_max"] == 7);
+  CHECK(formats["int4_scaled"]["scale"] == "fp32");
+  const outcome table = outcome_of({"formats"});
+  for (const auto& [name, one] : formats) CHECK(contains(table.out, name));
+  CHECK(contains(table.out, "8 + 32/n"));
+  expect_refusal({"round", "--format", "mxfp4", "1"}, "it is block-scaled, and no command computes in it");
 }
 
 }  // namespace

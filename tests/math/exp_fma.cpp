@@ -98,11 +98,11 @@ TEST_CASE("exp2_fma: the stated ulp for every number of FP16 and BF16, and every
 TEST_CASE("slow: exp_fma: the stated ulp over all 2^32 floats") {
   const auto found = oracle::sweep_bits<exp_function>(1);
   MESSAGE(found.largest_ulp);
-  check_stated(found, 0.95);
+  check_stated(found, 0.98);
 }
 
 TEST_CASE("slow: exp2_fma: the stated ulp over all 2^32 floats") {
   const auto found = oracle::sweep_bits<exp2_function>(1);
   MESSAGE(found.largest_ulp);
-  check_stated(found, 0.86);
+  check_stated(found, 0.92);
 }

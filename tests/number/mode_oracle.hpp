@@ -23,6 +23,12 @@ class exact_result {
     take(mpfr_set(result_, a_, MPFR_RNDZ));
     zero_downward_ = zero_;
   }
+  /// \brief A number of at most 62 bits, or one truncated to them: `ternary` is MPFR's.
+  void value_of(mpfr_srcptr x, int ternary) {
+    mpfr_set(result_, x, MPFR_RNDZ);
+    take(ternary);
+    zero_downward_ = zero_;
+  }
   void apply(operation op, double a, double b = 0) {
     mpfr_set_d(a_, a, MPFR_RNDN);
     mpfr_set_d(b_, b, MPFR_RNDN);

@@ -7,7 +7,10 @@
 /// sum starts from +0 and is never −0, so that zero terms (masked keys, padding) never change a bit.
 #pragma once
 
+#include <concepts>
 #include <deviate/number/arithmetic.hpp>
+#include <deviate/number/scalar_concept.hpp>
+#include <deviate/number/stochastic_scalar.hpp>
 
 namespace deviate::accumulate {
 
@@ -31,11 +34,41 @@ DEVIATE_HD Fragment add_tree(const Site& site, Fragment (&tree)[K]) {
     for (int i = 0; i < K; i += 2 * distance) tree[i] = site.add(tree[i], tree[i + distance]);
   return tree[0];
 }
+
+/// The site for the term in one lane of a fragment, alone. Only random bits differ from lane to lane.
+template <class Site>
+DEVIATE_HD decltype(auto) beside(const Site& site, [[maybe_unused]] int lane) {
+  if constexpr (rounds_at_random<typename Site::scalar_type>)
+    return Site(site.rounder().at(site.rounder().beside(lane)));
+  else
+    return (site);
+}
 }  // namespace detail
 
 /// \brief Scalar in which an accumulation adds terms of a given scalar.
 template <class Accumulation, class Terms>
 using inside = typename detail::inside_scalar<typename Accumulation::inside_type, Terms>::type;
+
+namespace detail {
+template <class Accumulator, class Site, class Terms>
+concept accumulator_of = std::default_initializable<Accumulator> && std::copyable<Accumulator> &&
+    requires(Accumulator& sum, const Accumulator& pushed, const Site& site, const fragment<Terms, 1>& term) {
+  sum.push(site, term);
+  { pushed.total(site) } -> std::same_as<fragment<typename Site::scalar_type, 1>>;
+};
+template <class A>
+concept names_its_scalar = requires {
+  typename A::inside_type;
+};
+}  // namespace detail
+
+/// \brief What `summed` accepts: a type that names the scalar of its running sum (`inside_type`, or `as_terms`), and whose
+/// `accumulator<Site, W>` starts from +0, takes `push(site, term)` and gives `total(site)`.
+/// \tparam Terms scalar of the terms
+template <class A, class Terms = float>
+concept accumulation = detail::names_its_scalar<A> && scalar<inside<A, Terms>> &&
+                       detail::accumulator_of < typename A::template accumulator < rounding_site<inside<A, Terms>>,
+1 >, rounding_site<inside<A, Terms>>, Terms > ;
 
 /// \brief One after the other: ((0 + t₀) + t₁) + …, as a register that a loop adds into.
 /// \tparam Inside scalar of the running sum
@@ -184,13 +217,16 @@ template <class Accumulation, class Site, int W>
 class row_accumulator {
  public:
   using fragment_type = fragment<typename Site::scalar_type, 1>;  ///< the sum
-  /// \brief Adds the next W terms, lane 0 first.
+  /// \brief Adds the next terms, lane 0 first.
+  /// \param site operations of the sum, at the place of lane 0
+  /// \param terms W terms
+  /// \param count how many of them are terms; the others are zeros, which change no bit
   template <class A>
-  DEVIATE_HD void push(const Site& site, const fragment<A, W>& terms) {
+  DEVIATE_HD void push(const Site& site, const fragment<A, W>& terms, [[maybe_unused]] int count = W) {
     if constexpr (W == 1)
       one_.push(site, terms);
     else
-      for (int i = 0; i < W; ++i) one_.push(site, fragment<A, 1>{terms.value[i]});
+      for (int i = 0; i < W && i < count; ++i) one_.push(detail::beside(site, i), fragment<A, 1>{terms.value[i]});
   }
   /// \brief The sum of all terms pushed.
   DEVIATE_HD fragment_type total(const Site& site) const { return one_.total(site); }
@@ -208,9 +244,9 @@ requires(W > 1 && K % W == 0) class row_accumulator<lane_sums<K, Inside>, Site, 
   DEVIATE_HD row_accumulator() {
     for (int g = 0; g < K / W; ++g) group_[g] = fill<scalar_type, W>(carrier_of<scalar_type>(0));
   }
-  /// \brief Adds the next W terms, lane 0 first.
+  /// \brief Adds the next W terms, lane 0 first; those that are not terms are zeros, which change no bit.
   template <class A>
-  DEVIATE_HD void push(const Site& site, const fragment<A, W>& terms) {
+  DEVIATE_HD void push(const Site& site, const fragment<A, W>& terms, int = W) {
     group_[next_] = site.add(group_[next_], terms);
     next_ = next_ + 1 == K / W ? 0 : next_ + 1;
   }

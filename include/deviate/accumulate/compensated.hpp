@@ -52,6 +52,10 @@ struct compensated {
    private:
     using carrier = carrier_of<scalar_type>;
 
+    template <class X, class Y>
+    static constexpr bool are_comparable = requires(const X& x, const Y& y) {
+      x < y;
+    };
     template <class L>
     static DEVIATE_HD L magnitude(const L& x) {
       return select(x < broadcast<L>(lane_value<L>(0)), -x, x);
@@ -59,14 +63,12 @@ struct compensated {
     /// |a| < |b|, as a mask for lanes of the sum's carrier.
     template <class A>
     static DEVIATE_HD auto is_smaller(const fragment_type& a, const fragment<A, W>& b) {
-      if constexpr (std::is_same_v<carrier, carrier_of<A>>) {
+      if constexpr (std::is_same_v<carrier, carrier_of<A>> || (W == 1 && are_comparable<carrier, carrier_of<A>>)) {
         return magnitude(a.value) < magnitude(b.value);
       } else if constexpr (scalar_traits<scalar_type>::is_software) {
         return magnitude(a.value) < magnitude(carrier(b.value));
       } else if constexpr (scalar_traits<A>::is_software) {
         return magnitude(A(a.value)) < magnitude(b.value);
-      } else if constexpr (W == 1) {
-        return magnitude(double(a.value)) < magnitude(double(b.value));
       } else {
         const auto mask = magnitude(convert_lanes<double>(a.value)) < magnitude(convert_lanes<double>(b.value));
         return convert_lanes<deviate::detail::same_size_integer<carrier>>(mask);

@@ -35,6 +35,8 @@ struct two_level {
     static constexpr bool one_scalar = std::is_same_v<inner_scalar, typename Site::scalar_type>;
     static_assert(one_scalar || !scalar_traits<inner_scalar>::is_runtime,
                   "a format chosen at run time serves both levels or the outer one");
+    static_assert(one_scalar || !rounds_at_random<inner_scalar>,
+                  "a stochastic scalar serves both levels or the outer one");
     using inner_site = std::conditional_t<one_scalar, Site, rounding_site<inner_scalar>>;
     using inner_type = typename Inner::template accumulator<inner_site, W>;
 

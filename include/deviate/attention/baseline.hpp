@@ -26,22 +26,25 @@ DEVIATE_BLOCK void baseline_block(Team& team, const forward_sites<Recipe>& at, c
     for (std::int64_t c = 0; c < v.columns(); ++c) output(0, 0, i, c) = Out(0);
     if (rescales.data() != nullptr) rescales(0, 0, i, 0) = 0;
     const auto largest = tile.largest_score(row);
-    const bool empty = largest == minus_infinity<decltype(largest + 0)>();
+    const bool empty = largest == minus_infinity<std::decay_t<decltype(largest)>>();
     if (log_sum_exp.data() != nullptr && empty) log_sum_exp(0, 0, i, 0) = minus_infinity<Lse>();
     if (empty) return tile.skip(row);
-    const auto m = at.row_max.round(row_fragment<Recipe, site::score>{largest});
-    const auto l =
-        at.row_sum.round(tile.probabilities(row, m, [&](int c, const auto& p) { tile.keep_probability(row, c, p); }));
+    const auto m = at.row_max.here(i, 0, 0).round(row_fragment<Recipe, site::score>{largest});
+    const auto l = at.row_sum.here(i, 0, 0).round(
+        tile.probabilities(row, m, [&](int c, const auto& p) { tile.keep_probability(row, c, p); }));
     tile.kept_probabilities(row, [&](int c, const auto& p) {
-      constexpr int W = std::decay_t<decltype(p)>::width;
-      tile.set_operand(row, c, normalized_by<Recipe>(at, at.probability_operand, p, spread<W>(l)));
+      tile.set_operand(row, c,
+                       normalized_by<Recipe>(at.normalizer.here(i, 0, 0), at.probability_operand.here(i, c, 0), p, l));
     });
-    if (log_sum_exp.data() != nullptr) log_sum_exp(0, 0, i, 0) = at.log_sum_exp.add(m, at.log_sum_exp.log(l)).value;
+    if (log_sum_exp.data() != nullptr) {
+      const auto& lse = at.log_sum_exp.here(i, 0, 0);
+      log_sum_exp(0, 0, i, 0) = lse.add(m, lse.log(l)).value;
+    }
   });
   tile.values([&](int row, int column, const auto& product) {
     if (row >= rows) return;
     constexpr int W = std::decay_t<decltype(product)>::width;
-    const auto o = at.output.round(product);
+    const auto o = at.output.here(first_query + row, column, 0).round(product);
     for (int c = 0; c < W && column + c < tile.d_v(); ++c) {
       if constexpr (W == 1)
         output(0, 0, first_query + row, column) = o.value;

@@ -35,7 +35,7 @@ struct exponential_in_float {
   template <class Shift, class Result, class X, class M, int W>
   static DEVIATE_HD auto of(const Shift& shift, const Result& result, const fragment<X, W>& x,
                             const fragment<M, W>& m) {
-    return result.apply_in_float(Function{}, shift.subtract(x, m));
+    return result.template apply_in_float<exponential_base::e>(Function{}, shift.subtract(x, m));
   }
 };
 
@@ -54,15 +54,16 @@ struct exponential_base2 {
   template <class Shift, class Result, class X, class M, int W>
   static DEVIATE_HD auto of(const Shift& shift, const Result& result, const fragment<X, W>& x,
                             const fragment<M, W>& m) {
-    const auto c = fill<float, W>(0x1.715476p+0f);
+    const auto c = shift.template log2_e<W>();
+    constexpr auto two = exponential_base::two;
     if constexpr (Form == exponent_form::shifted) {
-      return result.apply_in_float(Function{}, shift.multiply(shift.subtract(x, m), c));
+      return result.template apply_in_float<two>(Function{}, shift.multiply(shift.subtract(x, m), c));
     } else {
       const auto scaled = shift.multiply(m, c);
       if constexpr (Form == exponent_form::two_step)
-        return result.apply_in_float(Function{}, shift.subtract(shift.multiply(x, c), scaled));
+        return result.template apply_in_float<two>(Function{}, shift.subtract(shift.multiply(x, c), scaled));
       else
-        return result.apply_in_float(Function{}, shift.fma(x, c, decltype(scaled){-scaled.value}));
+        return result.template apply_in_float<two>(Function{}, shift.fma(x, c, decltype(scaled){-scaled.value}));
     }
   }
 };

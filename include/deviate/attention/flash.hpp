@@ -55,6 +55,15 @@ DEVIATE_HD fragment<S, W> spread(const fragment<S, 1>& x) {
   return fill<S, W>(x.value);
 }
 
+/// x, times a factor whose value is exactly 1: a number that keeps a record takes part of the factor's.
+template <class Factor, class X, int W>
+DEVIATE_HD fragment<X, W> by_one(const fragment<Factor, W>& factor, const fragment<X, W>& x) {
+  if constexpr (keeps_record<Factor> && keeps_record<X>)
+    return {times_one(factor.value, x.value)};
+  else
+    return x;
+}
+
 /// use(factor · x) rounded at `site`, or use(x) where the factor is exactly 1: no operation, no rounding.
 template <class Site, class Factor, class X, int W, class Use>
 DEVIATE_HD void scaled_by(const Site& site, const fragment<Factor, W>& factor, const fragment<X, W>& x, Use use) {
@@ -64,26 +73,39 @@ DEVIATE_HD void scaled_by(const Site& site, const fragment<Factor, W>& factor, c
   else
     is_one = factor.value[0] == carrier_of<Factor>(1);
   if (is_one)
-    use(x);
+    use(by_one(factor, x));
   else
     use(site.multiply(factor, x));
 }
 
-/// x ÷ l in the recipe's way, rounded at `site`.
-template <class Recipe, class Sites, class Site, class X, class L, int W>
-DEVIATE_HD auto normalized_by(const Sites& at, const Site& site, const fragment<X, W>& x, const fragment<L, W>& l) {
+/// x ÷ l in the recipe's way, rounded at `site`; the reciprocal is a row's own, rounded at `normalizer`.
+template <class Recipe, class Normalizer, class Site, class X, class L, int W>
+DEVIATE_HD auto normalized_by([[maybe_unused]] const Normalizer& normalizer, const Site& site, const fragment<X, W>& x,
+                              const fragment<L, 1>& l) {
   if constexpr (Recipe::how_divided == division::direct)
-    return site.divide(x, l);
+    return site.divide(x, spread<W>(l));
   else
-    return site.multiply(x, at.normalizer.divide(fill<L, W>(carrier_of<L>(1)), l));
+    return site.multiply(x, spread<W>(normalizer.divide(fragment<L, 1>{carrier_of<L>(1)}, l)));
+}
+
+/// Where a row's rescale factors of a key tile stand: apart from its probabilities, which have step 0.
+constexpr place rescale_place(std::int64_t row, std::int64_t first_key, int which = 0) {
+  return {row, which, first_key + 1};
 }
 
 /// exp(m_from − m_to); exactly 1 where they are equal or nothing has been summed yet.
 template <class Sites, class M>
-DEVIATE_HD auto rescaling(const Sites& at, const M& from, const M& to, bool started) {
+DEVIATE_HD auto rescaling(const Sites& at, const place& where, const M& from, const M& to, bool started) {
   using factor = typename decltype(at.rescale_factor)::scalar_type;
-  if (!started || from.value == to.value) return fragment<factor, 1>{carrier_of<factor>(1)};
-  return at.exp(at.rescale_factor, from, to);
+  const carrier_of<factor> one(1);
+  if (!started) return fragment<factor, 1>{one};
+  if (from.value == to.value) {
+    if constexpr (keeps_record<factor>)
+      return fragment<factor, 1>{exp_of_equals(one, from.value, to.value)};
+    else
+      return fragment<factor, 1>{one};
+  }
+  return at.exp(at.rescale_factor, where, from, to);
 }
 
 /// One key tile in the order of FlashAttention-2: probabilities against the new maximum, O not normalised.
@@ -97,29 +119,30 @@ DEVIATE_BLOCK void flash2_tile(Team& team, Tile& tile, running_state<Recipe>& st
     const auto tile_max = tile.largest_score(row);
     if (tile_max == minus_infinity<decltype(tile_max)>()) return tile.skip(row);
     const row_fragment<Recipe, site::row_max> m{state.row_max[row]};
-    const auto m_tile = at.row_max.round(row_fragment<Recipe, site::score>{tile_max});
+    const std::int64_t i = tile.query_index(row), t = tile.first_key();
+    const auto m_tile = at.row_max.here(i, 0, t).round(row_fragment<Recipe, site::score>{tile_max});
     const decltype(m) m_new{maximum(m.value, m_tile.value)};
     if (state.started(row) && m.value != m_new.value) ++state.rescales[row];
-    state.alpha[row] = rescaling(at, m, m_new, state.started(row)).value;
+    state.alpha[row] = rescaling(at, rescale_place(i, t), m, m_new, state.started(row)).value;
     state.row_max[row] = m_new.value;
   });
   for_each(team, tile.padded_rows(), [&](int row) {
     if (tile.takes_nothing(row)) return;
+    const std::int64_t i = tile.query_index(row), t = tile.first_key();
     const row_fragment<Recipe, site::rescale_factor> alpha{state.alpha[row]};
     const row_fragment<Recipe, site::row_sum> l{state.row_sum[row]};
-    const auto total =
-        tile.probabilities(row, row_fragment<Recipe, site::row_max>{state.row_max[row]},
-                           [&](int c, const auto& p) { tile.set_operand(row, c, at.probability_operand.round(p)); });
-    scaled_by(at.rescaled_sum, alpha, l,
-              [&](const auto& earlier) { state.row_sum[row] = at.row_sum.add(earlier, total).value; });
+    const auto total = tile.weights(row, row_fragment<Recipe, site::row_max>{state.row_max[row]});
+    scaled_by(at.rescaled_sum.here(i, 0, t), alpha, l,
+              [&](const auto& earlier) { state.row_sum[row] = at.row_sum.here(i, 0, t).add(earlier, total).value; });
   });
   tile.values([&](int row, int column, const auto& product) {
     using O = typename Recipe::template scalar<site::output_state>;
     constexpr int W = std::decay_t<decltype(product)>::width;
-    auto* place = state.output + row * tile.padded_d_v() + column;
+    auto* kept = state.output + row * tile.padded_d_v() + column;
     const row_fragment<Recipe, site::rescale_factor> alpha{state.alpha[row]};
-    scaled_by(at.rescaled_output, spread<W>(alpha), load<O, W>(place),
-              [&](const auto& earlier) { store(place, at.output_state.add(earlier, product)); });
+    const std::int64_t i = tile.query_index(row), t = tile.first_key();
+    scaled_by(at.rescaled_output.here(i, column, t), spread<W>(alpha), load<O, W>(kept),
+              [&](const auto& earlier) { store(kept, at.output_state.here(i, column, t).add(earlier, product)); });
   });
 }
 
@@ -136,19 +159,20 @@ DEVIATE_BLOCK void flash1_tile(Team& team, Tile& tile, running_state<Recipe>& st
     if (tile_max == minus_infinity<decltype(tile_max)>()) return tile.skip(row);
     const row_fragment<Recipe, site::row_max> m{state.row_max[row]};
     const row_fragment<Recipe, site::row_sum> l{state.row_sum[row]};
-    const auto m_tile = at.row_max.round(row_fragment<Recipe, site::score>{tile_max});
+    const std::int64_t i = tile.query_index(row), t = tile.first_key();
+    const auto m_tile = at.row_max.here(i, 0, t).round(row_fragment<Recipe, site::score>{tile_max});
     const decltype(m) m_new{maximum(m.value, m_tile.value)};
-    const auto total = tile.probabilities(
-        row, m_tile, [&](int c, const auto& p) { tile.set_operand(row, c, at.probability_operand.round(p)); });
-    const auto alpha = rescaling(at, m, m_new, state.started(row));
-    const auto beta = rescaling(at, decltype(m){m_tile.value}, m_new, true);
+    const auto total = tile.weights(row, m_tile);
+    const auto alpha = rescaling(at, rescale_place(i, t), m, m_new, state.started(row));
+    const auto beta = rescaling(at, rescale_place(i, t, 1), decltype(m){m_tile.value}, m_new, true);
     if (state.started(row) && m.value != m_new.value) ++state.rescales[row];
     state.alpha[row] = alpha.value;
     state.beta[row] = beta.value;
     state.earlier_sum[row] = l.value;
-    scaled_by(at.rescaled_sum, alpha, l, [&](const auto& earlier) {
-      scaled_by(at.rescaled_sum, beta, total,
-                [&](const auto& now) { state.row_sum[row] = at.row_sum.add(earlier, now).value; });
+    const auto& rescaled_sum = at.rescaled_sum.here(i, 0, t);
+    scaled_by(rescaled_sum, alpha, l, [&](const auto& earlier) {
+      scaled_by(rescaled_sum, beta, total,
+                [&](const auto& now) { state.row_sum[row] = at.row_sum.here(i, 0, t).add(earlier, now).value; });
     });
     state.row_max[row] = m_new.value;
   });
@@ -157,14 +181,17 @@ DEVIATE_BLOCK void flash1_tile(Team& team, Tile& tile, running_state<Recipe>& st
     using factor = typename Recipe::template scalar<site::rescale_factor>;
     using L = typename Recipe::template scalar<site::row_sum>;
     constexpr int W = std::decay_t<decltype(product)>::width;
-    auto* place = state.output + row * tile.padded_d_v() + column;
+    auto* kept = state.output + row * tile.padded_d_v() + column;
     const fragment<factor, 1> alpha{state.alpha[row]}, beta{state.beta[row]};
-    const fragment<L, 1> l{state.earlier_sum[row]};
-    const auto l_new = fill<L, W>(state.row_sum[row]);
-    scaled_by(at.rescaled_sum, alpha, l, [&](const auto& weight) {
-      const auto old = at.rescaled_output.multiply(spread<W>(weight), load<O, W>(place));
-      scaled_by(at.rescaled_output, spread<W>(beta), product, [&](const auto& fresh) {
-        store(place, normalized_by<Recipe>(at, at.output_state, at.output_state.add(old, fresh), l_new));
+    const fragment<L, 1> l{state.earlier_sum[row]}, l_new{state.row_sum[row]};
+    const std::int64_t i = tile.query_index(row), t = tile.first_key();
+    const auto& rescaled_output = at.rescaled_output.here(i, column, t);
+    const auto& output_state = at.output_state.here(i, column, t);
+    scaled_by(at.rescaled_sum.here(i, 0, t), alpha, l, [&](const auto& weight) {
+      const auto old = rescaled_output.multiply(spread<W>(weight), load<O, W>(kept));
+      scaled_by(rescaled_output, spread<W>(beta), product, [&](const auto& fresh) {
+        store(kept,
+              normalized_by<Recipe>(at.normalizer.here(i, 0, t), output_state, output_state.add(old, fresh), l_new));
       });
     });
   });
@@ -202,15 +229,16 @@ DEVIATE_BLOCK void flash_block(Team& team, const forward_sites<Recipe>& at, cons
     for (int c = 0; c < tile.d_v(); ++c) {
       const row_fragment<Recipe, site::output_state> o{state.output[row * tile.padded_d_v() + c]};
       if constexpr (every_tile)
-        output(0, 0, i, c) = at.output.round(o).value;
+        output(0, 0, i, c) = at.output.here(i, c, 0).round(o).value;
       else
-        output(0, 0, i, c) = empty ? Out(0) : normalized_by<Recipe>(at, at.output, o, l).value;
+        output(0, 0, i, c) =
+            empty ? Out(0) : normalized_by<Recipe>(at.normalizer.here(i, 0, 0), at.output.here(i, c, 0), o, l).value;
     }
-    if (log_sum_exp.data() != nullptr)
-      log_sum_exp(0, 0, i, 0) =
-          empty ? minus_infinity<Lse>()
-                : at.log_sum_exp.add(row_fragment<Recipe, site::row_max>{state.row_max[row]}, at.log_sum_exp.log(l))
-                      .value;
+    if (log_sum_exp.data() != nullptr) {
+      const auto& lse = at.log_sum_exp.here(i, 0, 0);
+      const row_fragment<Recipe, site::row_max> m{state.row_max[row]};
+      log_sum_exp(0, 0, i, 0) = empty ? minus_infinity<Lse>() : lse.add(m, lse.log(l)).value;
+    }
     if (rescales.data() != nullptr) rescales(0, 0, i, 0) = state.rescales[row];
   });
 }

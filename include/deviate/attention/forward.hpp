@@ -75,7 +75,8 @@ result_of<Recipe> forward(const Recipe& r, tensor_view<const T> q, tensor_view<c
   run_query_tiles(execution, q.shape(), tile_query,
                   [&](auto& team, std::int64_t b, std::int64_t h, std::int64_t first, int rows) {
                     const std::int64_t kv = h / bound.group;
-                    kernel(team, sites, bound, b, q.head(b, h), k.head(b, kv), v.head(b, kv), first, rows,
+                    const auto& at = sites.of_head(b * q.heads() + h, b * k.heads() + kv);
+                    kernel(team, at, bound, b, q.head(b, h), k.head(b, kv), v.head(b, kv), first, rows,
                            output.head(b, h), lse.head(b, h), rescales.head(b, h));
                   });
   return result;

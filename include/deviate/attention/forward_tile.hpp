@@ -27,7 +27,7 @@ inline constexpr bool is_native = std::is_same_v<C, float> || std::is_same_v<C, 
 
 template <class C>
 DEVIATE_HD C minus_infinity() {
-  return -std::numeric_limits<C>::infinity();
+  return C(-std::numeric_limits<double>::infinity());
 }
 
 /// A mask of lanes of one carrier, for lanes of another.
@@ -62,8 +62,12 @@ class forward_tile {
   static constexpr int W = Recipe::has_software ? 1 : Team::tile::width;
   static constexpr int R = Recipe::has_software ? 1 : Team::tile::rows;
   static constexpr int F = Recipe::has_software ? 1 : Team::tile::columns;
+  /// Operations inside the three sums.
+  using score_sum_site = site_operations<inside_sum<Recipe, site::score, site::score_product>>;
+  using row_sum_site = site_operations<inside_sum<Recipe, site::row_sum_partial, site::row_sum_partial>>;
+  using value_sum_site = site_operations<inside_sum<Recipe, site::value_partial, site::value_product>>;
   /// The scale's scalar: FP32 or wider, whatever the score is stored in.
-  using scale_scalar = std::conditional_t<is_software<scalar<site::score>>, scalar<site::score>, carrier<site::score>>;
+  using scale_scalar = wide_scalar<scalar<site::score>>;
 
   /// \param max_keys keys of the largest key tile
   DEVIATE_BLOCK forward_tile(Team& team, const forward_sites<Recipe>& sites, const bound_problem& problem,
@@ -99,7 +103,10 @@ class forward_tile {
   DEVIATE_BLOCK int padded_rows() const { return padded_rows_; }
   DEVIATE_BLOCK int d_v() const { return int(v_.columns()); }
   DEVIATE_BLOCK int padded_d_v() const { return d_v_; }
-  DEVIATE_BLOCK std::int64_t first_query() const { return first_query_; }
+  /// Query of a row.
+  DEVIATE_BLOCK std::int64_t query_index(int row) const { return first_query_ + row; }
+  /// First key of the present key tile: its name as a step.
+  DEVIATE_BLOCK std::int64_t first_key() const { return first_key_; }
   /// The row takes nothing from this tile, although it sees keys of it: all its scores are −∞.
   DEVIATE_BLOCK void skip(int row) { view_[row] = row_view::nothing; }
 
@@ -121,8 +128,9 @@ class forward_tile {
   DEVIATE_BLOCK void load_queries() {
     for_each(team_, padded_rows_, [&](int row) {
       for (int c = 0; c < query_stride_; c += W)
-        store(query_ + in_panel(row, c, query_stride_),
-              row < rows_ ? input(q_, first_query_ + row, c) : fill<scalar<site::input>, W>(carrier<site::input>(0)));
+        store(query_ + in_panel(row, c, query_stride_), row < rows_
+                                                            ? input(at.input, 0, q_, query_index(row), c)
+                                                            : fill<scalar<site::input>, W>(carrier<site::input>(0)));
     });
   }
 
@@ -131,7 +139,7 @@ class forward_tile {
     first_key_ = first;
     n_ = n;
     for_each(team_, n, [&](int key) {
-      for (int c = 0; c < d_v_; c += W) store(value_ + key * d_v_ + c, input(v_, first + key, c));
+      for (int c = 0; c < d_v_; c += W) store(value_ + key * d_v_ + c, input(at.key_input, 2, v_, first + key, c));
     });
     for_each(team_, rounded_up(n, W * F) / W, [&](int block) {
       for (int c = 0; c < query_stride_; c += W) load_transposed(block * W, c);
@@ -142,10 +150,10 @@ class forward_tile {
   DEVIATE_BLOCK void scores() {
     const int columns = rounded_up(n_, W * F), column_blocks = columns / (W * F);
     for_each(team_, padded_rows_, [&](int row) { look(row); });
-    for_each(team_, padded_rows_ / R * column_blocks, [&](int i) {
-      const int row = i / column_blocks * R, column = i % column_blocks * W * F;
+    for_each(team_, padded_rows_ / R * column_blocks, [&](int block) {
+      const int row = block / column_blocks * R, column = block % column_blocks * W * F;
       if (nothing_seen(row)) return;
-      typename Recipe::template accumulation<site::score>::template accumulator<decltype(at.score_sum), W> sum[R][F];
+      typename Recipe::template accumulation<site::score>::template accumulator<score_sum_site, W> sum[R][F];
       const carrier<site::input>*panel = query_ + row * query_stride_, *keys = key_ + column;
       for (int first = 0; first < d_; first += W, panel += R * W) {
         const int columns_here = d_ - first < W ? d_ - first : W;
@@ -157,17 +165,24 @@ class forward_tile {
           for (int r = 0; r < R; ++r) {
             const auto query = fill<scalar<site::input>, W>(panel[r * W + c]);
             DEVIATE_UNROLL
-            for (int f = 0; f < F; ++f)
-              accumulate::push_product(sum[r][f], at.score_sum, at.score_product, query, key[f]);
+            for (int f = 0; f < F; ++f) {
+              const std::int64_t i = query_index(row + r), j = first_key_ + column + f * W;
+              accumulate::push_product(sum[r][f], at.score_sum.here(i, j, first + c),
+                                       at.score_product.here(i, j, first + c), query, key[f]);
+            }
           }
         }
       }
       const auto scale = fill<scale_scalar, W>(scale_);
       DEVIATE_UNROLL
-      for (int r = 0; r < R; ++r) DEVIATE_UNROLL
-      for (int f = 0; f < F; ++f)
-        store(score_ + (row + r) * key_stride_ + column + f * W,
-              at.score.multiply(sum[r][f].total(at.score_sum), scale));
+      for (int r = 0; r < R; ++r) {
+        DEVIATE_UNROLL
+        for (int f = 0; f < F; ++f) {
+          const std::int64_t i = query_index(row + r), j = first_key_ + column + f * W;
+          store(score_ + (row + r) * key_stride_ + column + f * W,
+                at.score.here(i, j, 0).multiply(sum[r][f].total(at.score_sum.after(i, j, 0)), scale));
+        }
+      }
     });
     for_each(team_, padded_rows_, [&](int row) {
       if (!nothing_seen(row / R * R)) hide(row, columns);
@@ -196,23 +211,30 @@ class forward_tile {
     using P = scalar<site::probability>;
     const auto most = fill<scalar<site::row_max>, W>(m.value);
     const auto hidden = fill<scalar<site::score>, W>(minus_infinity<carrier<site::score>>());
-    accumulate::row_accumulator<typename Recipe::template accumulation<site::row_sum_partial>,
-                                decltype(at.row_sum_inside), W>
-        sum;
+    accumulate::row_accumulator<typename Recipe::template accumulation<site::row_sum_partial>, row_sum_site, W> sum;
+    const std::int64_t i = query_index(row);
     auto weightless = hidden.value != hidden.value;
     for (int c = 0; c < n_; c += W) {
       const auto s = load<scalar<site::score>, W>(score_ + row * key_stride_ + c);
-      fragment<P, W> p = at.exp(at.probability, s, most);
+      fragment<P, W> p = at.exp(at.probability, place{i, first_key_ + c, 0}, s, most);
       const auto unseen = s.value == hidden.value;
       p.value = select(mask_for<carrier<site::probability>, carrier<site::score>>(unseen),
                        fill<P, W>(carrier<site::probability>(0)).value, p.value);
       weightless = weightless | unseen;
-      sum.push(at.row_sum_inside, p);
+      sum.push(at.row_sum_inside.here(i, first_key_ + c, 0), p, n_ - c);
       keep(c, p);
     }
     // A key that is seen but scores −∞ has no weight, and its V is left out like a hidden one's.
     if (any(weightless)) view_[row] = row_view::some;
-    return at.row_sum_partial.round(sum.total(at.row_sum_inside));
+    return at.row_sum_partial.here(i, 0, first_key_).round(sum.total(at.row_sum_inside.after(i, 0, first_key_)));
+  }
+
+  /// P = exp(S − m), rounded at `probability_operand` and made the operand; the sum of the unrounded P is returned.
+  DEVIATE_BLOCK fragment<scalar<site::row_sum_partial>, 1> weights(int row,
+                                                                   const fragment<scalar<site::row_max>, 1>& m) {
+    return probabilities(row, m, [&](int c, const auto& p) {
+      set_operand(row, c, at.probability_operand.here(query_index(row), first_key_ + c, 0).round(p));
+    });
   }
 
   /// operand[row] ← P ÷ l or whatever the algorithm multiplies V with, at columns c … c + W − 1.
@@ -258,19 +280,21 @@ class forward_tile {
     return r / R * R * unsigned(columns) + c / W * (R * W) + r % R * W + c % W;
   }
 
-  /// W elements of a row of a tensor, rounded at `input`; beyond its last column they are 0.
-  DEVIATE_BLOCK fragment<scalar<site::input>, W> input(const tensor_view<const Element>& from, std::int64_t row,
+  /// W elements of a row of a tensor, rounded at `input`; beyond its last column they are 0. `which` tells Q, K and V
+  /// apart.
+  DEVIATE_BLOCK fragment<scalar<site::input>, W> input(const located_site<scalar<site::input>>& site, int which,
+                                                       const tensor_view<const Element>& from, std::int64_t row,
                                                        int column) const {
     if constexpr (W == 1) {
-      return column < from.columns() ? at.input.round(element(from(0, 0, row, column)))
+      return column < from.columns() ? site.here(row, column, which).round(element(from(0, 0, row, column)))
                                      : fill<scalar<site::input>, 1>(carrier<site::input>(0));
     } else {
       if constexpr (is_native<Element>)
         if (from.stride().columns == 1 && column + W <= from.columns())
-          return at.input.round(load<Element, W>(&from(0, 0, row, column)));
+          return site.here(row, column, which).round(load<Element, W>(&from(0, 0, row, column)));
       auto x = fill<scalar<site::input>, W>(carrier<site::input>(0));
       for (int i = 0; i < W && column + i < from.columns(); ++i)
-        x.value.set(i, at.input.round(element(from(0, 0, row, column + i))).value);
+        x.value.set(i, site.here(row, column + i, which).round(element(from(0, 0, row, column + i))).value);
       return x;
     }
   }
@@ -278,7 +302,7 @@ class forward_tile {
   /// key[column … column + W − 1][key … key + W − 1] ← Kᵀ; keys beyond the last of the tile are 0.
   DEVIATE_BLOCK void load_transposed(int key, int column) {
     const auto row = [&](int i) {
-      return key + i < n_ ? input(k_, first_key_ + key + i, column)
+      return key + i < n_ ? input(at.key_input, 1, k_, first_key_ + key + i, column)
                           : fill<scalar<site::input>, W>(carrier<site::input>(0));
     };
     carrier<site::input>* to = key_ + column * key_stride_ + key;
@@ -341,8 +365,7 @@ class forward_tile {
   template <bool Checked, class Use>
   DEVIATE_BLOCK void weighted_values(int row, int column, Use& use) {
     using terms = fragment<scalar<site::value_product>, W>;
-    typename Recipe::template accumulation<site::value_partial>::template accumulator<decltype(at.value_sum), W> sum[R]
-                                                                                                                    [F];
+    typename Recipe::template accumulation<site::value_partial>::template accumulator<value_sum_site, W> sum[R][F];
     const carrier<site::input>* values = value_ + column;
     for (int first = 0; first < n_; first += W) {
       const carrier<site::probability_operand>* panel = operand_ + in_panel(row, first, key_stride_);
@@ -353,24 +376,35 @@ class forward_tile {
         for (int f = 0; f < F; ++f) value[f] = load<scalar<site::input>, W>(values + f * W);
         DEVIATE_UNROLL
         for (int r = 0; r < R; ++r) {
+          const std::int64_t i = query_index(row + r), k = first_key_ + first + key;
           if constexpr (Checked) {
             if (score_[(row + r) * key_stride_ + first + key] == minus_infinity<carrier<site::score>>()) {
               for (int f = 0; f < F; ++f)
-                sum[r][f].push(at.value_sum,
+                sum[r][f].push(at.value_sum.here(i, column + f * W, k),
                                terms(fill<scalar<site::value_product>, W>(carrier<site::value_product>(0))));
               continue;
             }
           }
           const auto p = fill<scalar<site::probability_operand>, W>(panel[r * W + key]);
           DEVIATE_UNROLL
-          for (int f = 0; f < F; ++f) accumulate::push_product(sum[r][f], at.value_sum, at.value_product, p, value[f]);
+          for (int f = 0; f < F; ++f) {
+            const int j = column + f * W;
+            accumulate::push_product(sum[r][f], at.value_sum.here(i, j, k), at.value_product.here(i, j, k), p,
+                                     value[f]);
+          }
         }
       }
     }
     DEVIATE_UNROLL
-    for (int r = 0; r < R; ++r)
-      if (!Checked || view_[row + r] != row_view::nothing) DEVIATE_UNROLL
-    for (int f = 0; f < F; ++f) use(row + r, column + f * W, at.value_partial.round(sum[r][f].total(at.value_sum)));
+    for (int r = 0; r < R; ++r) {
+      if (Checked && view_[row + r] == row_view::nothing) continue;
+      DEVIATE_UNROLL
+      for (int f = 0; f < F; ++f) {
+        const std::int64_t i = query_index(row + r), j = column + f * W;
+        use(row + r, column + f * W,
+            at.value_partial.here(i, j, first_key_).round(sum[r][f].total(at.value_sum.after(i, j, first_key_))));
+      }
+    }
   }
 
   Team& team_;

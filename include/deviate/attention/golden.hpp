@@ -26,31 +26,31 @@ void golden_row(const bound_problem& p, std::int64_t batch, std::int64_t query, 
   for (std::int64_t j = seen.begin; j < seen.end; ++j) score[j] = Real(0);
   for (std::int64_t c = 0; c < d; ++c)
     for (std::int64_t j = seen.begin; j < seen.end; ++j)
-      score[j] += row[static_cast<std::size_t>(c)] * keys[c * p.n_key + j];
+      score[j] = score[j] + row[static_cast<std::size_t>(c)] * keys[c * p.n_key + j];
   const Real scale(p.scale);
   Real most(0);
   bool empty = true;
   for (std::int64_t j = seen.begin; j < seen.end; ++j) {
-    score[j] *= scale;
+    score[j] = score[j] * scale;
     if (!p.visible(batch, j)) continue;
-    if (empty || score[j] > most || score[j] != score[j]) most = score[j];
+    if (empty || most < score[j] || score[j] != score[j]) most = score[j];
     empty = false;
     if (most != most) break;
   }
   for (std::int64_t c = 0; c < d_v; ++c) out[c] = Real(0);
   // As in Flash and Baseline, a row whose scores are all −∞ takes nothing.
-  if (empty || most == -std::numeric_limits<Real>::infinity()) {
-    lse = -std::numeric_limits<Real>::infinity();
+  if (empty || most == minus_infinity<Real>()) {
+    lse = minus_infinity<Real>();
     return;
   }
   Real sum(0);
   for (std::int64_t j = seen.begin; j < seen.end; ++j) {
     if (!p.visible(batch, j)) continue;
     const Real weight = math::exp(Real(score[j] - most));
-    sum += weight;
-    for (std::int64_t c = 0; c < d_v; ++c) out[c] += weight * values[j * d_v + c];
+    sum = sum + weight;
+    for (std::int64_t c = 0; c < d_v; ++c) out[c] = out[c] + weight * values[j * d_v + c];
   }
-  for (std::int64_t c = 0; c < d_v; ++c) out[c] /= sum;
+  for (std::int64_t c = 0; c < d_v; ++c) out[c] = out[c] / sum;
   lse = most + math::log(sum);
 }
 
@@ -72,9 +72,10 @@ void golden_row(const bound_problem& p, std::int64_t batch, std::int64_t query, 
 /// Accuracy in double: the sums run in key order, so relative errors stay near d · 2^−53 for scores and N · 2^−53 for
 /// sums; tests/attention/golden.cpp holds O to 1e−14 of 50-digit arithmetic. Memory O(N · d) plus one row of N scores
 /// per worker.
-template <class Real = double, class Q, class K, class V>
+template <scalar_with_exp Real = double, class Q, class K, class V>
 attention_result<Real> golden(const Q& q, const K& k, const V& v, const problem& p = {}, const workers& who = {},
                               std::span<const std::int64_t> rows = {}) {
+  static_assert(scalar_with_log<Real>, "the golden's scalar has no log");
   using T = detail::viewed_element<Q>;
   const tensor_view<const T> qv = detail::as_view(q), kv = detail::as_view(k), vv = detail::as_view(v);
   const detail::bound_problem bound = detail::bind(qv.shape(), kv.shape(), vv.shape(), p);

@@ -11,7 +11,7 @@ namespace detail {
 /// Scalar inside sums that are "FP32 inside the tile, rounded once": float, or double for formats that float cannot
 /// hold.
 template <class S>
-using inside_tile = std::conditional_t<is_software<S>, S, carrier_of<S>>;
+using inside_tile = wide_scalar<S>;
 }  // namespace detail
 
 /// \brief Every site in S, every operation rounded, sums one after the other.

@@ -7,7 +7,10 @@
 #include <cstdint>
 #include <deviate/accumulate/accumulation.hpp>
 #include <deviate/attention/exponential.hpp>
+#include <deviate/attention/located_site.hpp>
 #include <deviate/attention/site.hpp>
+#include <deviate/contract.hpp>
+#include <deviate/math/scalar_with_functions.hpp>
 #include <deviate/math/site_operations.hpp>
 #include <deviate/number/runtime_format.hpp>
 #include <type_traits>
@@ -48,7 +51,8 @@ struct exponential {};
 
 /// \brief A recipe: one scalar for every site, then changes; a later change wins over an earlier one.
 ///
-/// A compile-time recipe is an empty type. A recipe with `runtime_scalar` sites carries a format for each.
+/// A compile-time recipe is an empty type. A recipe with `runtime_scalar` sites carries a format for each; one with
+/// stochastic sites carries a seed, which with a rounding's site, head, row, column and step names its random bits.
 /// \code
 /// using kernel  = recipe<float, at<site::probability_operand, bf16>, at<site::output, bf16>>;   // FP32 state
 /// using suspect = with<kernel, at<site::output_state, bf16>>;  // … but O stored in BF16
@@ -114,13 +118,22 @@ template <bool Needed>
 struct runtime_formats {};
 template <>
 struct runtime_formats<true> {
-  format formats[site_count];  ///< by site; read only where the site's scalar is a runtime_scalar
+  format formats[site_count];  ///< by site; read only where the site's scalar is a run-time one
 
   runtime_formats() = default;
   /// \brief Every run-time site uses `f`.
   explicit runtime_formats(const format& f) {
     for (format& site_format : formats) site_format = f;
   }
+};
+
+/// What stochastic roundings start from; nothing where there are none.
+template <bool Needed>
+struct random_source {};
+template <>
+struct random_source<true> {
+  std::uint64_t seed = 0;                     ///< equal seeds give equal bits
+  int random_bits = most_random_bits<float>;  ///< decide a rounding of a stochastic_runtime site
 };
 
 /// The scalars of a recipe, one by one.
@@ -131,6 +144,35 @@ constexpr bool any_runtime(std::index_sequence<I...>) {
 template <class Recipe, std::size_t... I>
 constexpr bool any_software(std::index_sequence<I...>) {
   return (is_software<typename Recipe::template scalar<site(I)>> || ...);
+}
+
+/// Only the terms of the two products may be less than a scalar.
+template <class S, site Where>
+inline constexpr bool fits =
+    Where == site::score_product || Where == site::value_product ? product_scalar<S> : scalar<S>;
+template <class Recipe, std::size_t... I>
+constexpr bool every_scalar_fits(std::index_sequence<I...>) {
+  return (fits<typename Recipe::template scalar<site(I)>, site(I)> && ...);
+}
+/// Where a software scalar takes part, the function is its own: the result's, or else the operand's.
+template <class Recipe, site Result, site Operand>
+using scalar_of_function =
+    std::conditional_t<is_software<typename Recipe::template scalar<Result>>, typename Recipe::template scalar<Result>,
+                       typename Recipe::template scalar<Operand>>;
+
+/// The sum that ends in a site takes terms of another.
+template <class Recipe, site Sum, site Terms>
+inline constexpr bool adds_up =
+    accumulate::accumulation<typename Recipe::template accumulation<Sum>, typename Recipe::template scalar<Terms>>;
+template <class Recipe, site Sum, site Terms>
+using inside_sum =
+    accumulate::inside<typename Recipe::template accumulation<Sum>, typename Recipe::template scalar<Terms>>;
+template <class Recipe, std::size_t... I>
+constexpr bool any_random(std::index_sequence<I...>) {
+  return (rounds_at_random<typename Recipe::template scalar<site(I)>> || ...) ||
+         rounds_at_random<inside_sum<Recipe, site::score, site::score_product>> ||
+         rounds_at_random<inside_sum<Recipe, site::row_sum_partial, site::row_sum_partial>> ||
+         rounds_at_random<inside_sum<Recipe, site::value_partial, site::value_product>>;
 }
 
 template <class Default, class... Changes>
@@ -145,6 +187,8 @@ struct recipe_types {
 
 template <class Default, class... Changes>
 struct recipe : detail::runtime_formats<detail::any_runtime<detail::recipe_types<Default, Changes...>>(
+                    std::make_index_sequence<std::size_t(site_count)>{})>,
+                detail::random_source<detail::any_random<detail::recipe_types<Default, Changes...>>(
                     std::make_index_sequence<std::size_t(site_count)>{})> {
   using types = detail::recipe_types<Default, Changes...>;  ///< lookup of scalars and accumulations
   /// \brief Scalar of a site.
@@ -157,11 +201,25 @@ struct recipe : detail::runtime_formats<detail::any_runtime<detail::recipe_types
   /// \brief The exp of `probability` and `rescale_factor`.
   using exponential_type = typename detail::find_exponential<natural_exponential, Changes...>::type;
   static_assert(exponential_function<exponential_type>, "the recipe's exponential is not an exponential_function");
+  static_assert(
+      detail::every_scalar_fits<types>(std::make_index_sequence<std::size_t(site_count)>{}),
+      "a type that the recipe names for a site is not a scalar: number/scalar_concept.hpp says what it lacks");
+  static_assert(scalar_with_exp<detail::scalar_of_function<types, site::probability, site::shifted_score>> &&
+                    scalar_with_exp<detail::scalar_of_function<types, site::rescale_factor, site::shifted_score>>,
+                "the scalar of probability, rescale_factor or shifted_score is not a scalar_with_exp");
+  static_assert(scalar_with_log<detail::scalar_of_function<types, site::log_sum_exp, site::row_sum>>,
+                "the scalar of log_sum_exp or row_sum is not a scalar_with_log");
+  static_assert(detail::adds_up<types, site::score, site::score_product> &&
+                    detail::adds_up<types, site::row_sum_partial, site::row_sum_partial> &&
+                    detail::adds_up<types, site::value_partial, site::value_product>,
+                "a type that `summed` names is not an accumulation: accumulate/accumulation.hpp says what it lacks");
 
   /// \brief True if some site's scalar is a `runtime_scalar`: then the recipe object carries formats.
   static constexpr bool has_runtime = detail::any_runtime<types>(std::make_index_sequence<std::size_t(site_count)>{});
   /// \brief True if some site's scalar is a software scalar: then fragments have one lane.
   static constexpr bool has_software = detail::any_software<types>(std::make_index_sequence<std::size_t(site_count)>{});
+  /// \brief True if some site rounds stochastically: then the recipe object carries a seed.
+  static constexpr bool has_random = detail::any_random<types>(std::make_index_sequence<std::size_t(site_count)>{});
   /// \brief When O is divided by l.
   static constexpr normalization when_normalized = detail::latest_of<normalization, Changes...>(normalization::once);
   /// \brief How a value is divided by l.
@@ -188,11 +246,43 @@ struct recipe : detail::runtime_formats<detail::any_runtime<detail::recipe_types
   /// \brief The operations of a site.
   template <site S>
   site_operations<scalar<S>> operations() const {
-    if constexpr (scalar_traits<scalar<S>>::is_runtime)
-      return site_operations<scalar<S>>{
-          typename scalar_traits<scalar<S>>::rounder{this->formats[int(S)], shares_one_format()}};
+    return operations_in<scalar<S>>(S, int(S));
+  }
+  /// \brief The operations inside the sum that ends in Sum, of terms rounded at Terms: in its own scalar, or as its
+  /// terms.
+  template <site Sum, site Terms>
+  site_operations<detail::inside_sum<recipe, Sum, Terms>> operations_inside() const {
+    using inside = detail::inside_sum<recipe, Sum, Terms>;
+    if constexpr (std::is_same_v<inside, scalar<Terms>> ||
+                  (rounds_at_random<inside> && !scalar_traits<inside>::is_runtime))
+      return operations_in<inside>(Terms, site_count + int(Sum));
     else
       return {};
+  }
+
+ private:
+  /// A site's operations in Scalar, with the site's format; its random bits are those of the stream.
+  template <class Scalar>
+  site_operations<Scalar> operations_in([[maybe_unused]] site s, [[maybe_unused]] int stream) const {
+    using rounder [[maybe_unused]] = typename scalar_traits<Scalar>::rounder;
+    if constexpr (rounds_at_random<Scalar>) {
+      const random_place start(stochastic_rounder(this->seed).stream(std::uint64_t(stream)));
+      if constexpr (scalar_traits<Scalar>::is_runtime) {
+        const format& f = this->formats[int(s)];
+        expects(this->random_bits >= 1 && this->random_bits <= most_random_bits_for<carrier_of<Scalar>>(f),
+                "recipe: random_bits is not in 1 … 23, or in 1 … 52 − p where double holds a format of p bits");
+        return site_operations<Scalar>{rounder{f, this->random_bits, start}};
+      } else {
+        return site_operations<Scalar>{rounder{start}};
+      }
+    } else if constexpr (scalar_traits<Scalar>::is_runtime) {
+      const format& f = this->formats[int(s)];
+      expects(f.rounding != rounding_mode::stochastic,
+              "recipe: a runtime_scalar has no random bits: stochastic_runtime rounds stochastically");
+      return site_operations<Scalar>{rounder{f, shares_one_format()}};
+    } else {
+      return {};
+    }
   }
 };
 
@@ -211,25 +301,21 @@ using with = typename detail::changed<Recipe, Changes...>::type;
 
 /// \brief The sites of a recipe by name, so that an algorithm reads as the paper does. Built once per launch.
 ///
+/// A site's operations are asked for where they are used: `at.score_product.here(row, column, step)`.
 /// Inside a sum the operations are those of the accumulation's own scalar: `score_sum`, `row_sum_inside`, `value_sum`.
 template <class Recipe>
 struct forward_sites {
-  /// \brief exp(x − m), with the recipe's exponential: the argument rounded at `shifted_score`, the result at `result`.
-  template <class Site, class X, class M>
-  DEVIATE_HD auto exp(const Site& result, const X& x, const M& m) const {
-    return Recipe::exponential_type::of(shifted_score, result, x, m);
-  }
-  /// \brief Operations of a site.
+  /// \brief A site of the recipe.
   template <site S>
-  using operations = site_operations<typename Recipe::template scalar<S>>;
-  /// \brief Operations inside the sum that ends in a site.
+  using located = located_site<typename Recipe::template scalar<S>>;
+  /// \brief Inside the sum that ends in a site.
   template <site Sum, site Terms>
-  using inside = site_operations<
-      accumulate::inside<typename Recipe::template accumulation<Sum>, typename Recipe::template scalar<Terms>>>;
+  using inside = located_site<detail::inside_sum<Recipe, Sum, Terms>>;
 
-  /// \brief The sites of a recipe object, formats included.
+  /// \brief The sites of a recipe object, formats and seed included.
   explicit forward_sites(const Recipe& r)
       : input(r.template operations<site::input>()),
+        key_input(r.template operations<site::input>()),
         score_product(r.template operations<site::score_product>()),
         score(r.template operations<site::score>()),
         row_max(r.template operations<site::row_max>()),
@@ -247,40 +333,57 @@ struct forward_sites {
         normalizer(r.template operations<site::normalizer>()),
         output(r.template operations<site::output>()),
         log_sum_exp(r.template operations<site::log_sum_exp>()),
-        score_sum(inside_sum<site::score, site::score_product>(r)),
-        row_sum_inside(inside_sum<site::row_sum_partial, site::row_sum_partial>(r)),
-        value_sum(inside_sum<site::value_partial, site::value_product>(r)) {}
+        score_sum(r.template operations_inside<site::score, site::score_product>()),
+        row_sum_inside(r.template operations_inside<site::row_sum_partial, site::row_sum_partial>()),
+        value_sum(r.template operations_inside<site::value_partial, site::value_product>()) {}
 
-  operations<site::input> input;                                        ///< site::input
-  operations<site::score_product> score_product;                        ///< site::score_product
-  operations<site::score> score;                                        ///< site::score
-  operations<site::row_max> row_max;                                    ///< site::row_max
-  operations<site::shifted_score> shifted_score;                        ///< site::shifted_score
-  operations<site::probability> probability;                            ///< site::probability
-  operations<site::probability_operand> probability_operand;            ///< site::probability_operand
-  operations<site::row_sum_partial> row_sum_partial;                    ///< site::row_sum_partial
-  operations<site::row_sum> row_sum;                                    ///< site::row_sum
-  operations<site::rescale_factor> rescale_factor;                      ///< site::rescale_factor
-  operations<site::rescaled_sum> rescaled_sum;                          ///< site::rescaled_sum
-  operations<site::rescaled_output> rescaled_output;                    ///< site::rescaled_output
-  operations<site::value_product> value_product;                        ///< site::value_product
-  operations<site::value_partial> value_partial;                        ///< site::value_partial
-  operations<site::output_state> output_state;                          ///< site::output_state
-  operations<site::normalizer> normalizer;                              ///< site::normalizer
-  operations<site::output> output;                                      ///< site::output
-  operations<site::log_sum_exp> log_sum_exp;                            ///< site::log_sum_exp
+  /// \brief exp(x − m) with the recipe's exponential: the argument rounded at `shifted_score`, the result at `result`.
+  template <class Site, class X, class M>
+  DEVIATE_HD auto exp(const Site& result, const place& where, const X& x, const M& m) const {
+    return Recipe::exponential_type::of(shifted_score.here(where), result.here(where), x, m);
+  }
+
+  /// \brief The sites as one head sees them. K and V are rounded as their own head is, whichever query head reads them.
+  /// \param query_head number of the query head, over all batches
+  /// \param key_head number of the key head, over all batches
+  DEVIATE_HD decltype(auto) of_head([[maybe_unused]] std::int64_t query_head,
+                                    [[maybe_unused]] std::int64_t key_head) const {
+    if constexpr (Recipe::has_random) {
+      forward_sites r = *this;
+      const auto enter = [&](auto&... sites) DEVIATE_HD_LAMBDA { (sites.enter(query_head), ...); };
+      enter(r.input, r.score_product, r.score, r.row_max, r.shifted_score, r.probability, r.probability_operand,
+            r.row_sum_partial, r.row_sum, r.rescale_factor, r.rescaled_sum, r.rescaled_output, r.value_product,
+            r.value_partial, r.output_state, r.normalizer, r.output, r.log_sum_exp, r.score_sum, r.row_sum_inside,
+            r.value_sum);
+      r.key_input.enter(key_head);
+      return r;
+    } else {
+      return (*this);
+    }
+  }
+
+  located<site::input> input;                                           ///< site::input of Q
+  located<site::input> key_input;                                       ///< site::input of K and V
+  located<site::score_product> score_product;                           ///< site::score_product
+  located<site::score> score;                                           ///< site::score
+  located<site::row_max> row_max;                                       ///< site::row_max
+  located<site::shifted_score> shifted_score;                           ///< site::shifted_score
+  located<site::probability> probability;                               ///< site::probability
+  located<site::probability_operand> probability_operand;               ///< site::probability_operand
+  located<site::row_sum_partial> row_sum_partial;                       ///< site::row_sum_partial
+  located<site::row_sum> row_sum;                                       ///< site::row_sum
+  located<site::rescale_factor> rescale_factor;                         ///< site::rescale_factor
+  located<site::rescaled_sum> rescaled_sum;                             ///< site::rescaled_sum
+  located<site::rescaled_output> rescaled_output;                       ///< site::rescaled_output
+  located<site::value_product> value_product;                           ///< site::value_product
+  located<site::value_partial> value_partial;                           ///< site::value_partial
+  located<site::output_state> output_state;                             ///< site::output_state
+  located<site::normalizer> normalizer;                                 ///< site::normalizer
+  located<site::output> output;                                         ///< site::output
+  located<site::log_sum_exp> log_sum_exp;                               ///< site::log_sum_exp
   inside<site::score, site::score_product> score_sum;                   ///< inside the sum over d of Q·Kᵀ
   inside<site::row_sum_partial, site::row_sum_partial> row_sum_inside;  ///< inside the row sum of a tile
   inside<site::value_partial, site::value_product> value_sum;           ///< inside the sum over keys of P·V
-
- private:
-  template <site Sum, site Terms>
-  static inside<Sum, Terms> inside_sum(const Recipe& r) {
-    if constexpr (std::is_same_v<inside<Sum, Terms>, operations<Terms>>)
-      return r.template operations<Terms>();
-    else
-      return {};
-  }
 };
 
 }  // namespace deviate

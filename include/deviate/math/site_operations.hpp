@@ -3,11 +3,15 @@
 /// \brief The operations of one site of an algorithm: correctly rounded arithmetic, and exp and log rounded once.
 #pragma once
 
+#include <cstdint>
 #include <deviate/math/exp.hpp>
 #include <deviate/math/log.hpp>
 #include <deviate/number/arithmetic.hpp>
 
 namespace deviate {
+
+/// \brief The base of an exponential.
+enum class exponential_base : std::uint8_t { e, two };
 
 /// \brief What an algorithm does at a site: every operation ends in one rounding to the site's scalar.
 /// \tparam S scalar of the results
@@ -25,8 +29,9 @@ class site_operations : public rounding_site<S> {
     else
       return this->unary([](const auto& v) DEVIATE_HD_LAMBDA { return math::exp(v); }, x);
   }
-  /// \brief A function of float lanes, of x rounded once to float; its result rounded to the site's scalar.
-  template <class F, class A, int W>
+  /// \brief A function of float lanes that stands for Base^x, of x rounded once to float; its result rounded to the
+  /// site's scalar.
+  template <exponential_base Base, class F, class A, int W>
   DEVIATE_HD fragment<S, W> apply_in_float(F f, const fragment<A, W>& x) const {
     static_assert(!detail::is_software<S> && !detail::is_software<A>, "a function of floats knows no software scalar");
     if constexpr (std::is_same_v<S, float> && detail::is_held_in_float<A>)
@@ -34,6 +39,11 @@ class site_operations : public rounding_site<S> {
     else
       return this->unary(
           [f](const auto& v) DEVIATE_HD_LAMBDA { return convert_lanes<double>(f(convert_lanes<float>(v))); }, x);
+  }
+  /// \brief log2 e as kernels hold it, a float.
+  template <int W>
+  static DEVIATE_HD fragment<float, W> log2_e() {
+    return fill<float, W>(0x1.715476p+0f);
   }
   /// \brief Natural logarithm, rounded once: correctly for every float x and up to 24 bits.
   template <class A, int W>

@@ -23,7 +23,14 @@ double software_to_odd(const T& x) {
   if (d == 0) return x == T(0) ? d : sign * std::numeric_limits<double>::denorm_min();
   if (!is_finite(d)) return x - x == T(0) ? sign * largest_double : d;
   const T error = x - T(d);
-  return to_odd(d, error > T(0) ? 1.0 : error < T(0) ? -1.0 : 0.0);
+  return to_odd(d, T(0) < error ? 1.0 : error < T(0) ? -1.0 : 0.0);
+}
+
+/// A tracked operand at a site of another kind would lose its shadow and its error without a word.
+template <class... Operands>
+DEVIATE_HD constexpr void expects_no_record() {
+  static_assert((!keeps_record<Operands> && ...),
+                "a tracked operand meets a site without a record: make the site's scalar tracked, or take value()");
 }
 
 template <class A>
@@ -129,6 +136,7 @@ class rounding_site {
   /// \brief x, rounded once to the site's scalar.
   template <class A, int W>
   DEVIATE_HD fragment<S, W> round(const fragment<A, W>& x) const {
+    detail::expects_no_record<A>();
     if constexpr (std::is_same_v<A, S> && !traits::is_runtime) {
       return {x.value};
     } else if constexpr (detail::is_software<S>) {
@@ -143,6 +151,7 @@ class rounding_site {
   /// \brief √x, correctly rounded.
   template <class A, int W>
   DEVIATE_HD fragment<S, W> sqrt(const fragment<A, W>& x) const {
+    detail::expects_no_record<A>();
     if constexpr (detail::is_software<S> || detail::is_software<A>)
       return unary(
           [](const auto& v) {
@@ -161,6 +170,7 @@ class rounding_site {
   template <class A, class B, class C, int W>
   DEVIATE_HD fragment<S, W> fma(const fragment<A, W>& a, const fragment<B, W>& b, const fragment<C, W>& c) const {
     using detail::is_software;
+    detail::expects_no_record<A, B, C>();
     if constexpr (is_software<S> || is_software<A> || is_software<B> || is_software<C>) {
       return add(multiply_in_software<C>(a, b), c);
     } else if constexpr (std::is_same_v<S, double>) {
@@ -195,6 +205,7 @@ class rounding_site {
   /// f of the operand in double (or in its software type), rounded once.
   template <class F, class A, int W>
   DEVIATE_HD fragment<S, W> unary(F f, const fragment<A, W>& x) const {
+    detail::expects_no_record<A>();
     if constexpr (detail::is_software<S>) {
       return {f(S(x.value))};
     } else if constexpr (detail::is_software<A>) {
@@ -224,6 +235,7 @@ class rounding_site {
 
   template <class Operation, class A, class B, int W>
   DEVIATE_HD fragment<S, W> binary(const fragment<A, W>& a, const fragment<B, W>& b) const {
+    detail::expects_no_record<A, B>();
     if constexpr (detail::is_software<S>) {
       return {Operation::plain(S(a.value), S(b.value))};
     } else if constexpr (detail::is_software<A>) {

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <compare>
 #include <concepts>
 #include <cstdint>
 #include <cstdio>
@@ -156,11 +157,11 @@ class double_double {
 
   /// \brief Exact; false with NaN, but for !=.
   friend DEVIATE_HD bool operator==(const double_double& x, const double_double& y) { return x.hi_ == y.hi_ && x.lo_ == y.lo_; }
-  friend DEVIATE_HD bool operator!=(const double_double& x, const double_double& y) { return !(x == y); }
   friend DEVIATE_HD bool operator<(const double_double& x, const double_double& y) { return x.hi_ < y.hi_ || (x.hi_ == y.hi_ && x.lo_ < y.lo_); }
   friend DEVIATE_HD bool operator>(const double_double& x, const double_double& y) { return y < x; }
   friend DEVIATE_HD bool operator<=(const double_double& x, const double_double& y) { return x.hi_ < y.hi_ || (x.hi_ == y.hi_ && x.lo_ <= y.lo_); }
   friend DEVIATE_HD bool operator>=(const double_double& x, const double_double& y) { return y <= x; }
+  friend DEVIATE_HD constexpr std::partial_ordering operator<=>(const double_double& x, const double_double& y) { return x.hi_ != y.hi_ ? x.hi_ <=> y.hi_ : x.lo_ <=> y.lo_; }
   /// @}
   /// \name Classes
   /// @{

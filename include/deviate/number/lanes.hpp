@@ -256,7 +256,8 @@ DEVIATE_HD auto per_lane(F f, const L& a, const Ls&... more) {
 /// \brief Larger of two values. A NaN on either side is the result; of two zeros, `a`.
 template <class L>
 DEVIATE_HD L maximum(const L& a, const L& b) {
-  return select((a < b) | (b != b), b, a);
+  const auto less = a < b, unordered = b != b;
+  return select(less | unordered, b, a);
 }
 
 namespace detail {

@@ -89,6 +89,27 @@ struct scalar_traits<emulated<F>> {
 template <class S>
 using carrier_of = typename scalar_traits<S>::carrier_type;
 
+namespace detail {
+template <class S>
+struct wide_scalar_of {
+  using type = std::conditional_t<scalar_traits<S>::is_software, S, carrier_of<S>>;
+};
+template <class S>
+requires requires { typename scalar_traits<S>::wide_type; }
+struct wide_scalar_of<S> {
+  using type = typename scalar_traits<S>::wide_type;
+};
+
+/// True for a scalar that carries a record besides its value, which a site of another kind would lose.
+template <class S>
+inline constexpr bool keeps_record = false;
+}  // namespace detail
+
+/// \brief The scalar of values that are held as those of S are, but not rounded to it: the carrier; a software scalar
+/// itself.
+template <class S>
+using wide_scalar = typename detail::wide_scalar_of<S>::type;
+
 /// \brief W adjacent values of a scalar, computed together; W = 1 is the plain text.
 /// \tparam S scalar: the values are members of it, which the operations rely on
 /// \tparam W number of lanes; 1 for software scalars
