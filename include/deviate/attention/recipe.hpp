@@ -9,8 +9,8 @@
 #include <deviate/attention/exponential.hpp>
 #include <deviate/attention/located_site.hpp>
 #include <deviate/attention/site.hpp>
-#include <deviate/math/scalar_with_functions.hpp>
 #include <deviate/contract.hpp>
+#include <deviate/math/scalar_with_functions.hpp>
 #include <deviate/math/site_operations.hpp>
 #include <deviate/number/runtime_format.hpp>
 #include <type_traits>
