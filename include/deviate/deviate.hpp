@@ -13,7 +13,7 @@
 ///     deviation/    metrics, ulp, Wasserstein, tolerance
 ///
 /// Not included here, because they cost seconds of compile time and a dependency each:
-/// number/boost.hpp (Boost.Multiprecision) and tensor/eigen.hpp (Eigen).
+/// number/boost.hpp (Boost.Multiprecision), tensor/eigen.hpp and tensor/eigen_scalars.hpp (Eigen).
 #pragma once
 
 #include <deviate/accumulate/accumulation.hpp>
@@ -41,12 +41,17 @@
 #include <deviate/number/code.hpp>
 #include <deviate/number/double_double.hpp>
 #include <deviate/number/e8m0.hpp>
+#include <deviate/number/functions.hpp>
+#include <deviate/number/hash.hpp>
+#include <deviate/number/limits.hpp>
+#include <deviate/number/literals.hpp>
 #include <deviate/number/named.hpp>
 #include <deviate/number/named_blocks.hpp>
 #include <deviate/number/runtime_format.hpp>
 #include <deviate/number/stochastic.hpp>
-#include <deviate/number/tracked.hpp>
 #include <deviate/number/stochastic_scalar.hpp>
+#include <deviate/number/stream.hpp>
+#include <deviate/number/tracked.hpp>
 #include <deviate/team/execution.hpp>
 #include <deviate/tensor/quantize.hpp>
 #include <deviate/tensor/tensor.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file functions.hpp
-/// \brief What generic code expects beside the operators: assignments, and the functions of <cmath> that are exact.
+/// \brief What generic code expects beside the operators: assignments, and the exact ones of the C library's functions.
 #pragma once
 
 #include <deviate/number/arithmetic.hpp>

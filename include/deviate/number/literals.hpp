@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file literals.hpp
 /// \brief Literals of the named formats: `using namespace deviate::literals; auto x = 0.1_bf16;`.
-// host only
 #pragma once
 
 #include <deviate/number/detail/decimal.hpp>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file decimal.hpp
 /// \brief The value of a decimal or hexadecimal text, exactly, and its nearest numbers; at compile time too.
-// host only
 #pragma once
 
 #include <deviate/number/detail/natural.hpp>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file natural.hpp
 /// \brief Natural numbers of up to 5376 bits, at compile time too: what reading a decimal exactly needs.
-// host only
 #pragma once
 
 #include <array>
