@@ -9,6 +9,7 @@
 #include <deviate/tensor/tensor.hpp>
 
 #include "deviate/format_names.hpp"
+#include "deviate/rounding_choice.hpp"
 #include "deviate/study_options.hpp"
 
 #include <cstdint>
@@ -27,15 +28,16 @@ struct forward_output {
 /// \brief baseline, flash1_all, flash2_all, flash2_fp32_state.
 std::span<const std::string> recipe_names();
 
-/// \brief Runs a named recipe in a named format.
+/// \brief Runs a named recipe in a named format, which has the mode of the rounding.
 /// \throws usage_error for another recipe, contract_violation as `flash_forward`
-forward_output run_attention(const std::string& recipe, const named_format& chosen, const attention_inputs& inputs,
-                             const problem& p, const schedule& plan, const workers& who);
+forward_output run_attention(const std::string& recipe, const named_format& chosen, const rounding_choice& rounding,
+                             const attention_inputs& inputs, const problem& p, const schedule& plan,
+                             const workers& who);
 
 /// \brief True if results of this format are held in double rather than float.
 bool held_in_double(const format& numbers);
 
-/// \brief Every element rounded once to a format.
-attention_inputs rounded_inputs(const attention_inputs& inputs, const format& numbers);
+/// \brief Every element rounded once to a format, in its mode.
+attention_inputs rounded_inputs(const attention_inputs& inputs, const format& numbers, const rounding_choice& rounding);
 
 }  // namespace deviate::tool

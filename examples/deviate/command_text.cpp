@@ -55,6 +55,12 @@ std::string study_command_text(const option_set& options, const study_options& s
     if (!study.default_study || options.given(name)) add(name, value);
   };
   add_list("--formats", list_text(study.formats));
+  if (study.rounding.mode != rounding_mode::nearest_even)
+    add("--mode", mode_names()[static_cast<std::size_t>(study.rounding.mode)]);
+  if (study.rounding.mode == rounding_mode::stochastic) {
+    add("--random-bits", std::to_string(study.rounding.random_bits));
+    add("--rounding-seed", std::to_string(study.rounding.seed));
+  }
   add_list("--recipes", list_text(study.recipes));
   add_list("--tile-query", list_text(study.tile_query));
   add_list("--tile-key", list_text(study.tile_key));

@@ -32,38 +32,48 @@ tensor<double> widened(const tensor<T>& x) {
   return tensor<double>(x.shape(), std::vector<double>(x.values().begin(), x.values().end()));
 }
 
-/// One recipe over one scalar; a run-time scalar gets its format here.
+/// One recipe over one scalar; a run-time scalar gets its format here, and random bits their seed.
 template <class Recipe>
-Recipe recipe_in(const format& numbers) {
-  if constexpr (Recipe::has_runtime)
+Recipe recipe_in(const format& numbers, [[maybe_unused]] const rounding_choice& rounding) {
+  if constexpr (Recipe::has_random) {
+    Recipe r(numbers);
+    r.seed = rounding.seed;
+    r.random_bits = rounding.random_bits;
+    return r;
+  } else if constexpr (Recipe::has_runtime) {
     return Recipe(numbers);
-  else
+  } else {
     return Recipe();
+  }
 }
 
 /// Runs a named recipe over scalar S.
 /// \param inputs values that are exact in S's carrier: narrower inputs, or inputs already rounded
 template <class S>
-forward_output run_recipe(const std::string& recipe, const format& numbers, const attention_inputs& inputs,
-                          const problem& p, const schedule& plan, const workers& who) {
+forward_output run_recipe(const std::string& recipe, const format& numbers, const rounding_choice& rounding,
+                          const attention_inputs& inputs, const problem& p, const schedule& plan, const workers& who) {
   const auto [q, k, v] = carried<carrier_of<S>>(inputs);
   const auto widen = [](const auto& r) {
     return forward_output{widened(r.output), widened(r.log_sum_exp), r.rescales};
   };
-  if (recipe == "baseline") return widen(baseline_forward(recipe_in<baseline<S>>(numbers), q, k, v, p, who));
-  if (recipe == "flash1_all") return widen(flash_forward(recipe_in<flash1_all<S>>(numbers), q, k, v, p, plan, who));
-  if (recipe == "flash2_all") return widen(flash_forward(recipe_in<flash2_all<S>>(numbers), q, k, v, p, plan, who));
+  if (recipe == "baseline") return widen(baseline_forward(recipe_in<baseline<S>>(numbers, rounding), q, k, v, p, who));
+  if (recipe == "flash1_all")
+    return widen(flash_forward(recipe_in<flash1_all<S>>(numbers, rounding), q, k, v, p, plan, who));
+  if (recipe == "flash2_all")
+    return widen(flash_forward(recipe_in<flash2_all<S>>(numbers, rounding), q, k, v, p, plan, who));
   if (recipe == "flash2_fp32_state")
-    return widen(flash_forward(recipe_in<flash2_fp32_state<S>>(numbers), q, k, v, p, plan, who));
+    return widen(flash_forward(recipe_in<flash2_fp32_state<S>>(numbers, rounding), q, k, v, p, plan, who));
   throw usage_error("unknown recipe '" + recipe + "'");
 }
 
 // clang-format off
-extern template forward_output run_recipe<narrow_runtime>(const std::string&, const format&, const attention_inputs&, const problem&, const schedule&, const workers&);
-extern template forward_output run_recipe<medium_runtime>(const std::string&, const format&, const attention_inputs&, const problem&, const schedule&, const workers&);
-extern template forward_output run_recipe<wide_runtime>(const std::string&, const format&, const attention_inputs&, const problem&, const schedule&, const workers&);
-extern template forward_output run_recipe<float>(const std::string&, const format&, const attention_inputs&, const problem&, const schedule&, const workers&);
-extern template forward_output run_recipe<double>(const std::string&, const format&, const attention_inputs&, const problem&, const schedule&, const workers&);
+extern template forward_output run_recipe<narrow_runtime>(const std::string&, const format&, const rounding_choice&, const attention_inputs&, const problem&, const schedule&, const workers&);
+extern template forward_output run_recipe<medium_runtime>(const std::string&, const format&, const rounding_choice&, const attention_inputs&, const problem&, const schedule&, const workers&);
+extern template forward_output run_recipe<wide_runtime>(const std::string&, const format&, const rounding_choice&, const attention_inputs&, const problem&, const schedule&, const workers&);
+extern template forward_output run_recipe<stochastic_runtime<float>>(const std::string&, const format&, const rounding_choice&, const attention_inputs&, const problem&, const schedule&, const workers&);
+extern template forward_output run_recipe<stochastic_runtime<double>>(const std::string&, const format&, const rounding_choice&, const attention_inputs&, const problem&, const schedule&, const workers&);
+extern template forward_output run_recipe<float>(const std::string&, const format&, const rounding_choice&, const attention_inputs&, const problem&, const schedule&, const workers&);
+extern template forward_output run_recipe<double>(const std::string&, const format&, const rounding_choice&, const attention_inputs&, const problem&, const schedule&, const workers&);
 // clang-format on
 
 }  // namespace deviate::tool

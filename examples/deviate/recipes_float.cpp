@@ -3,7 +3,7 @@
 
 namespace deviate::tool {
 
-template forward_output run_recipe<float>(const std::string&, const format&, const attention_inputs&, const problem&,
-                                          const schedule&, const workers&);
+template forward_output run_recipe<float>(const std::string&, const format&, const rounding_choice&,
+                                          const attention_inputs&, const problem&, const schedule&, const workers&);
 
 }  // namespace deviate::tool

@@ -7,9 +7,8 @@
 #include "deviate/format_names.hpp"
 #include "deviate/plain_text.hpp"
 #include "deviate/report/text.hpp"
+#include "deviate/rounding_choice.hpp"
 #include "deviate/usage_error.hpp"
-
-#include <array>
 
 namespace deviate::tool {
 namespace {
@@ -21,30 +20,21 @@ struct rounded_number {
   double error_ulp = 0;
 };
 
-// In the order of rounding_mode.
-constexpr int modes = 7;
-const std::array<std::string, modes>& mode_names() {
-  static const std::array<std::string, modes> names{"nearest_even", "nearest_away", "toward_zero", "upward",
-                                                    "downward",     "to_odd",       "stochastic"};
-  return names;
-}
-rounding_mode mode_named(const std::string& name) {
-  int mode = 0;
-  while (mode_names()[static_cast<std::size_t>(mode)] != name) ++mode;
-  return static_cast<rounding_mode>(mode);
-}
+// With 52 leading bits, every format that --mode takes has room for as many.
+constexpr int most_bits_of_round = 24;
 
 // The number's place on the command line chooses its random bits.
-double at_random(const exact_number& exact, const format& f, std::uint64_t seed, std::uint64_t place) {
-  constexpr int random_bits = 24;
+double at_random(const exact_number& exact, const format& f, const rounding_choice& rounding, std::uint64_t place) {
   // To odd with 52 bits: all bits that the random ones are added to, and one that says whether any follow.
   const double leading = exact.rounded(format{11, 51}.rounded(rounding_mode::to_odd));
-  return stochastic_rounder(seed).round(leading, random_bits, place, rounding_constants<double>(f));
+  return stochastic_rounder(rounding.seed).round(leading, rounding.random_bits, place, rounding_constants<double>(f));
 }
 
-rounded_number rounded(const std::string& input, const format& f, std::uint64_t seed, std::uint64_t place) {
+rounded_number rounded(const std::string& input, const format& f, const rounding_choice& rounding,
+                       std::uint64_t place) {
   const exact_number exact(input);
-  const double value = f.rounding == rounding_mode::stochastic ? at_random(exact, f, seed, place) : exact.rounded(f);
+  const double value =
+      f.rounding == rounding_mode::stochastic ? at_random(exact, f, rounding, place) : exact.rounded(f);
   return {input, value, encode(value, f), exact.error_in_ulps(value, f)};
 }
 
@@ -68,27 +58,20 @@ int round_command(const words& given, std::ostream& out, std::ostream&) {
       "JSON: a list of {input, value, bits, error_ulp}; bits is the code in hexadecimal, error_ulp is\n"
       "(value - X) in units of the last place of the format at the value.\n"
       "The modes toward_zero and to_odd overflow to the maximum, upward and downward on one side.\n"
-      "stochastic: up or down with the odds of the distance, by 24 random bits of the seed for each number.\n"
+      "stochastic: up or down with the odds of the distance, by random bits of the seed for each number.\n"
       "Example: deviate round --format bf16 --mode toward_zero 0.1 65520 1.00390625");
   options.add("--format", "FORMAT", "Required: a name that `deviate formats` lists, or e<X>m<Y>");
-  options.add("--mode", "MODE",
-              "nearest_even (default), nearest_away, toward_zero, upward, downward, to_odd, stochastic");
-  options.add("--seed", "N", "Of the random bits of --mode stochastic (default 1)");
+  add_rounding_options(options, "--seed", most_bits_of_round);
   options.add_flag("--json", "A JSON list on standard output instead of a table");
   if (!options.parse(given, out)) return 0;
   const std::optional<std::string> name = options.one("--format");
   if (!name) throw usage_error("round needs --format, such as --format bf16");
-  const rounding_mode mode = mode_named(options.choice("--mode", mode_names()));
-  const format f = format_named(*name).numbers.rounded(mode);
-  if (f.fraction_bits > 50 && mode != rounding_mode::nearest_even)
-    throw usage_error("--mode " + options.choice("--mode", mode_names()) + " takes formats narrower than fp64");
-  if (options.given("--seed") && mode != rounding_mode::stochastic)
-    throw usage_error("--seed belongs to --mode stochastic");
-  const std::uint64_t seed = options.seed("--seed", 1);
+  const rounding_choice rounding = rounding_of(options, "--seed", most_bits_of_round);
+  const format f = in_mode(format_named(*name), rounding.mode).numbers;
   if (options.arguments().empty()) throw usage_error("round needs a number, such as 0.1");
 
   std::vector<rounded_number> numbers;
-  for (const std::string& input : options.arguments()) numbers.push_back(rounded(input, f, seed, numbers.size()));
+  for (const std::string& input : options.arguments()) numbers.push_back(rounded(input, f, rounding, numbers.size()));
   if (options.given("--json")) {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
     for (const rounded_number& number : numbers)

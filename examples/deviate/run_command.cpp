@@ -25,6 +25,7 @@ void declare(option_set& options) {
   add_input_options(options);
   options.add("--recipe", "NAME", "baseline, flash1_all, flash2_all or flash2_fp32_state (default)");
   options.add("--format", "FORMAT", "Format under study (default fp32); `deviate formats` lists names");
+  add_rounding_options(options, "--rounding-seed");
   options.add("--tile-query", "N", "Rows of a query tile (default 64); baseline has no tiles");
   options.add("--tile-key", "N", "Keys of a key tile (default 64)");
   add_problem_options(options);
@@ -67,7 +68,8 @@ int run_command(const words& given, std::ostream& out, std::ostream&) {
   options.expect_no_arguments();
   const std::string recipe =
       options.given("--recipe") ? options.choice("--recipe", recipe_names()) : "flash2_fp32_state";
-  const named_format chosen = format_named(options.one("--format").value_or("fp32"));
+  const rounding_choice rounding = rounding_of(options, "--rounding-seed");
+  const named_format chosen = in_mode(format_named(options.one("--format").value_or("fp32")), rounding.mode);
   schedule plan;
   plan.tile_query = options.whole("--tile-query", 1, largest_tile, plan.tile_query);
   plan.tile_key = options.whole("--tile-key", 1, largest_tile, plan.tile_key);
@@ -94,7 +96,7 @@ int run_command(const words& given, std::ostream& out, std::ostream&) {
     who.progress = [&bar](std::int64_t done, std::int64_t all) {
       bar.show(static_cast<double>(done) / static_cast<double>(all));
     };
-    result = run_attention(recipe, chosen, input.tensors, p, plan, who);
+    result = run_attention(recipe, chosen, rounding, input.tensors, p, plan, who);
   }
   const bool in_double = held_in_double(chosen.numbers);
   const held_signals while_writing;

@@ -61,7 +61,7 @@ class study_runner {
       done(golden_cost * unit);
     }
     for (const named_format& chosen : item.formats) {
-      const attention_inputs rounded = rounded_inputs(inputs, chosen.numbers);
+      const attention_inputs rounded = rounded_inputs(inputs, chosen.numbers, options_.rounding);
       if (options_.golden_on_rounded_inputs) {
         golden_output = golden(rounded.q, rounded.k, rounded.v, p, who_);
         done(golden_cost * unit);
@@ -94,7 +94,8 @@ class study_runner {
   study_row measure(const work_item& item, const attention_inputs& inputs, const attention_inputs& rounded,
                     const named_format& chosen, const std::string& recipe, const schedule* plan, const problem& p,
                     const attention_result<double>& reference) const {
-    const forward_output got = run_attention(recipe, chosen, rounded, p, plan != nullptr ? *plan : schedule{}, who_);
+    const forward_output got =
+        run_attention(recipe, chosen, options_.rounding, rounded, p, plan != nullptr ? *plan : schedule{}, who_);
     study_row row;
     row.sweep = item.sweep;
     row.inputs = inputs.name;
@@ -108,10 +109,11 @@ class study_runner {
     }
     row.recipe = recipe;
     row.format = chosen.name;
+    row.rounding = mode_names()[static_cast<std::size_t>(chosen.numbers.rounding)];
     row.fraction_bits = chosen.numbers.fraction_bits;
     row.golden = options_.golden_on_rounded_inputs ? "rounded" : "unrounded";
     deviation_options how;
-    how.ulp_format = chosen.numbers;
+    how.ulp_format = chosen.numbers.rounded(rounding_mode::nearest_even);
     row.deviation = deviation(got.output, reference.output, how);
     row.rescales = std::accumulate(got.rescales.values().begin(), got.rescales.values().end(), std::int64_t(0));
     return row;
@@ -162,7 +164,8 @@ std::vector<job> default_jobs(const study_options& options) {
                        causal{}};
   for (const attention_inputs& inputs : options.inputs) jobs.push_back({real, &inputs, {}});
   work_item bits{"fraction bits", {}, options.recipes, one_plan, {}};
-  for (int m = 7; m <= 23; ++m) bits.formats.push_back(format_named("e8m" + std::to_string(m)));
+  for (int m = 7; m <= 23; ++m)
+    bits.formats.push_back(in_mode(format_named("e8m" + std::to_string(m)), options.rounding.mode));
   const work_item length{"length", {options.formats.front()}, options.recipes, one_plan, {}};
   for (const char* distribution : {"uniform", "normal"}) {
     jobs.push_back({bits, nullptr, {distribution, n_of_bits, d, heads, 1}});

@@ -36,6 +36,7 @@ constexpr const char* notes =
     "Examples:\n"
     "  deviate study --random uniform --n 256,1024 --formats bf16,e8m10 --tile-key 32,64\n"
     "  deviate study --input examples/data/smollm2_layer00.safetensors --causal --out report\n"
+    "  deviate study --random uniform --formats bf16 --mode stochastic --rounding-seed 7\n"
     "  deviate study --q q.npy --k k.npy --v v.npy --dtype bf16 --json -";
 
 void declare(option_set& options) {
@@ -48,6 +49,7 @@ void declare(option_set& options) {
   options.add("--heads", "H", "Heads of random Q, K and V (default 1)");
   options.add("--seed", "S", "Seed of random inputs (default 1); the same bits on every machine");
   options.add("--formats", "LIST", "Formats (default bf16,fp16); `deviate formats` lists names, e<X>m<Y> is any other");
+  add_rounding_options(options, "--rounding-seed");
   options.add("--recipes", "LIST", "baseline, flash1_all, flash2_all, flash2_fp32_state (default all)");
   options.add("--tile-query", "LIST", "Rows of a query tile (default 64); baseline has no tiles");
   options.add("--tile-key", "LIST", "Keys of a key tile (default 64; default study: 16 to 512)");
@@ -60,10 +62,11 @@ void declare(option_set& options) {
   options.add_flag("--quiet", "No table and no progress bar");
 }
 
-std::vector<named_format> formats_of(const option_set& options) {
+std::vector<named_format> formats_of(const option_set& options, rounding_mode mode) {
   const words names = options.list("--formats");
   std::vector<named_format> formats;
-  for (const std::string& name : names.empty() ? words{"bf16", "fp16"} : names) formats.push_back(format_named(name));
+  for (const std::string& name : names.empty() ? words{"bf16", "fp16"} : names)
+    formats.push_back(in_mode(format_named(name), mode));
   return formats;
 }
 
@@ -115,7 +118,8 @@ void expect_no_conflict(const option_set& options) {
 study_options study_of(const option_set& options) {
   expect_no_conflict(options);
   study_options study;
-  study.formats = formats_of(options);
+  study.rounding = rounding_of(options, "--rounding-seed");
+  study.formats = formats_of(options, study.rounding.mode);
   study.recipes =
       or_default(options.choices("--recipes", recipe_names()), {recipe_names().begin(), recipe_names().end()});
   study.default_study = !options.given("--random") && !names_files(options);
@@ -140,6 +144,13 @@ words notes_of(const option_set& options, const study_options& study) {
   if (options.given("--window"))
     lines.push_back("window of " + std::to_string(study.mask.left) + " keys before and " +
                     std::to_string(study.mask.right) + " after (-1: all), aligned at the " + align);
+  if (study.rounding.mode != rounding_mode::nearest_even) {
+    std::string rounding = "rounded " + mode_names()[static_cast<std::size_t>(study.rounding.mode)];
+    if (study.rounding.mode == rounding_mode::stochastic)
+      rounding += " by " + std::to_string(study.rounding.random_bits) + " random bits of seed " +
+                  std::to_string(study.rounding.seed);
+    lines.push_back(rounding + ": every value in the format; what is FP32 or FP64 is to nearest even");
+  }
   lines.push_back("scale " + (study.scale ? shortest(*study.scale) : "1/sqrt(d)"));
   return lines;
 }

@@ -7,6 +7,7 @@
 #include <deviate/tensor/tensor.hpp>
 
 #include "deviate/format_names.hpp"
+#include "deviate/rounding_choice.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -39,7 +40,8 @@ attention_inputs draw(const random_inputs& how);
 struct study_options {
   std::vector<attention_inputs> inputs;  ///< from files; empty with `random`
   std::vector<random_inputs> random;     ///< one for each N; empty with files
-  std::vector<named_format> formats;
+  std::vector<named_format> formats;     ///< in the mode of the rounding
+  rounding_choice rounding;
   std::vector<std::string> recipes;
   std::vector<std::int64_t> tile_query;
   std::vector<std::int64_t> tile_key;

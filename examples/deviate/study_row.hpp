@@ -24,6 +24,7 @@ struct study_row {
   std::optional<std::int64_t> tile_key;
   std::string recipe;
   std::string format;
+  std::string rounding = "nearest_even";  ///< the mode of the format
   int fraction_bits = 0;
   std::string golden;  ///< "rounded" or "unrounded" inputs
   deviation_report deviation;

@@ -11,10 +11,10 @@ namespace {
 using namespace cli_test;
 
 const words row_keys{
-    "inputs",        "heads",         "n_query",         "n_key",   "d",         "tile_query",       "tile_key",
-    "recipe",        "format",        "golden",          "max_abs", "mean_abs",  "std_abs",          "rmse",
-    "relative_l1",   "relative_l2",   "cosine",          "bias",    "bias_ci95", "max_ulp",          "nan",
-    "wasserstein_1", "ratio_max_abs", "identical_share", "inf",     "rescales",  "ratio_relative_l2"};
+    "inputs", "heads",         "n_query",       "n_key",           "d",       "tile_query", "tile_key",
+    "recipe", "format",        "rounding",      "golden",          "max_abs", "mean_abs",   "std_abs",
+    "rmse",   "relative_l1",   "relative_l2",   "cosine",          "bias",    "bias_ci95",  "max_ulp",
+    "nan",    "wasserstein_1", "ratio_max_abs", "identical_share", "inf",     "rescales",   "ratio_relative_l2"};
 
 words with(words arguments, const words& more) {
   arguments.insert(arguments.end(), more.begin(), more.end());

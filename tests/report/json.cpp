@@ -16,11 +16,10 @@ using json = nlohmann::ordered_json;
 namespace {
 
 const std::vector<std::string> main_keys = {
-    "inputs",    "heads",         "n_query",          "n_key",           "d",       "tile_query",
-    "tile_key",  "recipe",        "format",           "golden",          "max_abs", "mean_abs",
-    "std_abs",   "rmse",          "relative_l1",      "relative_l2",     "cosine",  "bias",
-    "bias_ci95", "max_ulp",       "wasserstein_1",    "identical_share", "nan",     "inf",
-    "rescales",  "ratio_max_abs", "ratio_relative_l2"};
+    "inputs",        "heads",           "n_query",     "n_key",  "d",        "tile_query",    "tile_key",
+    "recipe",        "format",          "rounding",    "golden", "max_abs",  "mean_abs",      "std_abs",
+    "rmse",          "relative_l1",     "relative_l2", "cosine", "bias",     "bias_ci95",     "max_ulp",
+    "wasserstein_1", "identical_share", "nan",         "inf",    "rescales", "ratio_max_abs", "ratio_relative_l2"};
 
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();

@@ -16,6 +16,7 @@ constexpr column columns[] = {
     {"tile_key", [](const study_row& r) -> cell { return optional_cell(r.tile_key); }},
     {"recipe", [](const study_row& r) -> cell { return r.recipe; }},
     {"format", [](const study_row& r) -> cell { return r.format; }},
+    {"rounding", [](const study_row& r) -> cell { return r.rounding; }},
     {"golden", [](const study_row& r) -> cell { return r.golden; }},
     {"max_abs", [](const study_row& r) -> cell { return r.deviation.max_abs; }},
     {"mean_abs", [](const study_row& r) -> cell { return r.deviation.mean_abs; }},

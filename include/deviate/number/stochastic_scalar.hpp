@@ -116,8 +116,10 @@ class stochastic_runtime {
 /// \brief True for the scalars of this header: their sites are used at a place.
 template <class S>
 inline constexpr bool rounds_at_random = false;
+/// \copybrief rounds_at_random
 template <format F, int RandomBits>
 inline constexpr bool rounds_at_random<stochastic<F, RandomBits>> = true;
+/// \copybrief rounds_at_random
 template <class Carrier>
 inline constexpr bool rounds_at_random<stochastic_runtime<Carrier>> = true;
 
