@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <vector>
+
 #include "number/oracle.hpp"
 
 namespace dv = deviate;

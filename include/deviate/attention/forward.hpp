@@ -60,10 +60,37 @@ void run_query_tiles(const Execution& execution, const extents& q, std::int64_t 
   });
 }
 
+/// Magnitudes of a tensor's elements, looked at once for all tiles.
+template <class T>
+magnitudes magnitudes_of(const tensor_view<const T>& x) {
+  if constexpr (!is_native<T>) {
+    return {};
+  } else {
+    constexpr double infinite = std::numeric_limits<double>::infinity();
+    magnitudes m{0, infinite};
+    for (std::int64_t b = 0; b < x.batch(); ++b)
+      for (std::int64_t h = 0; h < x.heads(); ++h)
+        for (std::int64_t i = 0; i < x.rows(); ++i)
+          for (std::int64_t c = 0; c < x.columns(); ++c) {
+            const double magnitude = std::abs(double(x(b, h, i, c)));
+            m.largest = magnitude <= m.largest ? m.largest : magnitude;
+            if (magnitude != magnitude) return {};
+            if (magnitude < m.smallest && magnitude > 0) m.smallest = magnitude;
+          }
+    return m;
+  }
+}
+
 template <class Recipe, class T, class Kernel, class Execution>
 result_of<Recipe> forward(const Recipe& r, tensor_view<const T> q, tensor_view<const T> k, tensor_view<const T> v,
                           const problem& p, std::int64_t tile_query, const Execution& execution, Kernel kernel) {
-  const bound_problem bound = bind(q.shape(), k.shape(), v.shape(), p);
+  bound_problem bound = bind(q.shape(), k.shape(), v.shape(), p);
+  if constexpr (has_bounded_form<typename Recipe::template scalar<site::score_product>> ||
+                has_bounded_form<typename Recipe::template scalar<site::value_product>>) {
+    bound.of_query = magnitudes_of(q);
+    bound.of_key = magnitudes_of(k);
+    bound.of_value = magnitudes_of(v);
+  }
   result_of<Recipe> result;
   result.output = decltype(result.output)({q.batch(), q.heads(), q.rows(), v.columns()});
   result.log_sum_exp = decltype(result.log_sum_exp)({q.batch(), q.heads(), q.rows(), 1});

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deviate/attention/problem.hpp>
 #include <deviate/attention/recipe.hpp>
+#include <deviate/number/bounded.hpp>
 #include <deviate/number/transpose.hpp>
 #include <deviate/team/team.hpp>
 #include <deviate/tensor/view.hpp>
@@ -41,6 +42,33 @@ DEVIATE_HD auto mask_for(const M& m) {
 
 constexpr int rounded_up(std::int64_t n, int multiple) { return int((n + multiple - 1) / multiple * multiple); }
 
+/// True if products of numbers of A and B, and their sums, may have a bounded form: one format, rounded after each step,
+/// one after the other. Run-time formats must be shared besides, which the site knows.
+template <class Recipe, site Sum, site Product, site A, site B>
+constexpr bool may_be_bounded() {
+  using S = typename Recipe::template scalar<Product>;
+  if constexpr (!has_bounded_form<S> || !std::is_same_v<inside_sum<Recipe, Sum, Product>, S> ||
+                !std::is_same_v<typename Recipe::template accumulation<Sum>, accumulate::sequential<>>) {
+    return false;
+  } else if constexpr (scalar_traits<S>::is_runtime) {
+    return std::is_same_v<typename Recipe::template scalar<A>, S> &&
+           std::is_same_v<typename Recipe::template scalar<B>, S>;
+  } else {
+    return scalar_traits<S>::contains(scalar_traits<typename Recipe::template scalar<A>>::holds) &&
+           scalar_traits<S>::contains(scalar_traits<typename Recipe::template scalar<B>>::holds);
+  }
+}
+
+/// Bounds for such sums at a site.
+template <class S>
+product_sum_bounds bounds_at(const site_operations<S>& site, std::int64_t terms) {
+  if constexpr (scalar_traits<S>::is_runtime)
+    return site.rounder().operands_are_members ? product_sum_bounds(site.rounder().float_constants(), double(terms))
+                                               : product_sum_bounds();
+  else
+    return product_sum_bounds(rounding_constants<float>(S::number_format), double(terms));
+}
+
 /// What a row sees of the present key tile.
 enum class row_view : std::uint8_t { nothing, some, all };
 
@@ -66,6 +94,12 @@ class forward_tile {
   using score_sum_site = site_operations<inside_sum<Recipe, site::score, site::score_product>>;
   using row_sum_site = site_operations<inside_sum<Recipe, site::row_sum_partial, site::row_sum_partial>>;
   using value_sum_site = site_operations<inside_sum<Recipe, site::value_partial, site::value_product>>;
+  /// Sums that are computed in their bounded form where the numbers allow it; the plain text never is.
+  static constexpr bool bounded_scores =
+      W > 1 && may_be_bounded<Recipe, site::score, site::score_product, site::input, site::input>();
+  static constexpr bool bounded_values =
+      W > 1 &&
+      may_be_bounded<Recipe, site::value_partial, site::value_product, site::probability_operand, site::input>();
   /// The scale's scalar: FP32 or wider, whatever the score is stored in.
   using scale_scalar = wide_scalar<scalar<site::score>>;
 
@@ -97,6 +131,15 @@ class forward_tile {
     operand_ =
         team.template shared<carrier<site::probability_operand>>(std::size_t(padded_rows_) * std::size_t(key_stride_));
     view_ = team.template shared<row_view>(std::size_t(padded_rows_));
+    if constexpr (bounded_scores) {
+      const product_sum_bounds bounds = bounds_at(at.score_product.here(0, 0, 0), d_);
+      scores_in_bounds_ = bounds.allow(bounds.rounded(problem.of_query), bounds.rounded(problem.of_key));
+    }
+    if constexpr (bounded_values) {
+      value_bounds_ = bounds_at(at.value_product.here(0, 0, 0), max_keys);
+      value_magnitudes_ = value_bounds_.rounded(problem.of_value);
+      operand_magnitudes_ = team.template shared<magnitudes>(std::size_t(padded_rows_));
+    }
   }
 
   DEVIATE_BLOCK int rows() const { return rows_; }
@@ -153,36 +196,12 @@ class forward_tile {
     for_each(team_, padded_rows_ / R * column_blocks, [&](int block) {
       const int row = block / column_blocks * R, column = block % column_blocks * W * F;
       if (nothing_seen(row)) return;
-      typename Recipe::template accumulation<site::score>::template accumulator<score_sum_site, W> sum[R][F];
-      const carrier<site::input>*panel = query_ + row * query_stride_, *keys = key_ + column;
-      for (int first = 0; first < d_; first += W, panel += R * W) {
-        const int columns_here = d_ - first < W ? d_ - first : W;
-        for (int c = 0; c < columns_here; ++c, keys += key_stride_) {
-          fragment<scalar<site::input>, W> key[F];
-          DEVIATE_UNROLL
-          for (int f = 0; f < F; ++f) key[f] = load<scalar<site::input>, W>(keys + f * W);
-          DEVIATE_UNROLL
-          for (int r = 0; r < R; ++r) {
-            const auto query = fill<scalar<site::input>, W>(panel[r * W + c]);
-            DEVIATE_UNROLL
-            for (int f = 0; f < F; ++f) {
-              const std::int64_t i = query_index(row + r), j = first_key_ + column + f * W;
-              accumulate::push_product(sum[r][f], at.score_sum.here(i, j, first + c),
-                                       at.score_product.here(i, j, first + c), query, key[f]);
-            }
-          }
+      if constexpr (bounded_scores)
+        if (scores_in_bounds_) {
+          const bounded_site<scalar<site::score_product>> bounded(at.score_product.here(0, 0, 0));
+          return score_block(row, column, bounded, bounded);
         }
-      }
-      const auto scale = fill<scale_scalar, W>(scale_);
-      DEVIATE_UNROLL
-      for (int r = 0; r < R; ++r) {
-        DEVIATE_UNROLL
-        for (int f = 0; f < F; ++f) {
-          const std::int64_t i = query_index(row + r), j = first_key_ + column + f * W;
-          store(score_ + (row + r) * key_stride_ + column + f * W,
-                at.score.here(i, j, 0).multiply(sum[r][f].total(at.score_sum.after(i, j, 0)), scale));
-        }
-      }
+      score_block(row, column, at.score_sum, at.score_product);
     });
     for_each(team_, padded_rows_, [&](int row) {
       if (!nothing_seen(row / R * R)) hide(row, columns);
@@ -232,9 +251,30 @@ class forward_tile {
   /// P = exp(S − m), rounded at `probability_operand` and made the operand; the sum of the unrounded P is returned.
   DEVIATE_BLOCK fragment<scalar<site::row_sum_partial>, 1> weights(int row,
                                                                    const fragment<scalar<site::row_max>, 1>& m) {
-    return probabilities(row, m, [&](int c, const auto& p) {
-      set_operand(row, c, at.probability_operand.here(query_index(row), first_key_ + c, 0).round(p));
-    });
+    if constexpr (bounded_values) {
+      using L = lanes<carrier<site::probability_operand>, W>;
+      L largest = broadcast<L>(0), smallest = broadcast<L>(minus_infinity<carrier<site::probability_operand>>());
+      smallest = -smallest;
+      const L zero = largest, none = smallest;
+      const auto sum = probabilities(row, m, [&](int c, const auto& p) {
+        const auto operand = at.probability_operand.here(query_index(row), first_key_ + c, 0).round(p);
+        largest = select(largest < operand.value, operand.value, largest);
+        const L nonzero = select(operand.value == zero, none, operand.value);
+        smallest = select(nonzero < smallest, nonzero, smallest);
+        set_operand(row, c, operand);
+      });
+      // A NaN among them is in their sum.
+      const bool finite = double(sum.value) < std::numeric_limits<double>::infinity();
+      operand_magnitudes_[row] = {
+          finite ? double(fold(largest, [](const auto& a, const auto& b) DEVIATE_HD_LAMBDA { return maximum(a, b); }))
+                 : std::numeric_limits<double>::infinity(),
+          -double(fold(-smallest, [](const auto& a, const auto& b) DEVIATE_HD_LAMBDA { return maximum(a, b); }))};
+      return sum;
+    } else {
+      return probabilities(row, m, [&](int c, const auto& p) {
+        set_operand(row, c, at.probability_operand.here(query_index(row), first_key_ + c, 0).round(p));
+      });
+    }
   }
 
   /// operand[row] ← P ÷ l or whatever the algorithm multiplies V with, at columns c … c + W − 1.
@@ -266,10 +306,15 @@ class forward_tile {
         nothing = nothing && view_[row + r] == row_view::nothing;
       }
       if (nothing) return;
+      if constexpr (bounded_values)
+        if (plain && values_in_bounds(row)) {
+          const bounded_site<scalar<site::value_product>> bounded(at.value_product.here(0, 0, 0));
+          return weighted_values<false>(row, column, bounded, bounded, use);
+        }
       if (plain)
-        weighted_values<false>(row, column, use);
+        weighted_values<false>(row, column, at.value_sum, at.value_product, use);
       else
-        weighted_values<true>(row, column, use);
+        weighted_values<true>(row, column, at.value_sum, at.value_product, use);
     });
   }
 
@@ -323,6 +368,43 @@ class forward_tile {
     }
   }
 
+  /// Scores of a register tile: `sum_site` and `product_site` compute inside the sums.
+  template <class SumSite, class ProductSite>
+  DEVIATE_BLOCK void score_block(int row, int column, const SumSite& sum_site, const ProductSite& product_site) {
+    typename Recipe::template accumulation<site::score>::template accumulator<
+        std::decay_t<decltype(sum_site.here(0, 0, 0))>, W>
+        sum[R][F];
+    const carrier<site::input>*panel = query_ + row * query_stride_, *keys = key_ + column;
+    for (int first = 0; first < d_; first += W, panel += R * W) {
+      const int columns_here = d_ - first < W ? d_ - first : W;
+      for (int c = 0; c < columns_here; ++c, keys += key_stride_) {
+        fragment<scalar<site::input>, W> key[F];
+        DEVIATE_UNROLL
+        for (int f = 0; f < F; ++f) key[f] = load<scalar<site::input>, W>(keys + f * W);
+        DEVIATE_UNROLL
+        for (int r = 0; r < R; ++r) {
+          const auto query = fill<scalar<site::input>, W>(panel[r * W + c]);
+          DEVIATE_UNROLL
+          for (int f = 0; f < F; ++f) {
+            const std::int64_t i = query_index(row + r), j = first_key_ + column + f * W;
+            accumulate::push_product(sum[r][f], sum_site.here(i, j, first + c), product_site.here(i, j, first + c),
+                                     query, key[f]);
+          }
+        }
+      }
+    }
+    const auto scale = fill<scale_scalar, W>(scale_);
+    DEVIATE_UNROLL
+    for (int r = 0; r < R; ++r) {
+      DEVIATE_UNROLL
+      for (int f = 0; f < F; ++f) {
+        const std::int64_t i = query_index(row + r), j = first_key_ + column + f * W;
+        store(score_ + (row + r) * key_stride_ + column + f * W,
+              at.score.here(i, j, 0).multiply(sum[r][f].total(sum_site.after(i, j, 0)), scale));
+      }
+    }
+  }
+
   /// True if no row of a register tile sees any key of the present tile.
   DEVIATE_BLOCK bool nothing_seen(int first_row) const {
     bool nothing = true;
@@ -362,10 +444,24 @@ class forward_tile {
         if (!problem_.visible(batch_, first_key_ + c)) s[c] = unseen;
   }
 
-  template <bool Checked, class Use>
-  DEVIATE_BLOCK void weighted_values(int row, int column, Use& use) {
+  /// True if sums of products of the operands of these rows with V are in bounds.
+  DEVIATE_BLOCK bool values_in_bounds(int row) const {
+    magnitudes operands{0, std::numeric_limits<double>::infinity()};
+    for (int r = 0; r < R; ++r) {
+      const magnitudes& m = operand_magnitudes_[row + r];
+      if (m.largest > operands.largest) operands.largest = m.largest;
+      if (m.smallest < operands.smallest) operands.smallest = m.smallest;
+    }
+    return value_bounds_.allow(operands, value_magnitudes_);
+  }
+
+  template <bool Checked, class SumSite, class ProductSite, class Use>
+  DEVIATE_BLOCK void weighted_values(int row, int column, const SumSite& sum_site, const ProductSite& product_site,
+                                     Use& use) {
     using terms = fragment<scalar<site::value_product>, W>;
-    typename Recipe::template accumulation<site::value_partial>::template accumulator<value_sum_site, W> sum[R][F];
+    typename Recipe::template accumulation<site::value_partial>::template accumulator<
+        std::decay_t<decltype(sum_site.here(0, 0, 0))>, W>
+        sum[R][F];
     const carrier<site::input>* values = value_ + column;
     for (int first = 0; first < n_; first += W) {
       const carrier<site::probability_operand>* panel = operand_ + in_panel(row, first, key_stride_);
@@ -380,7 +476,7 @@ class forward_tile {
           if constexpr (Checked) {
             if (score_[(row + r) * key_stride_ + first + key] == minus_infinity<carrier<site::score>>()) {
               for (int f = 0; f < F; ++f)
-                sum[r][f].push(at.value_sum.here(i, column + f * W, k),
+                sum[r][f].push(sum_site.here(i, column + f * W, k),
                                terms(fill<scalar<site::value_product>, W>(carrier<site::value_product>(0))));
               continue;
             }
@@ -389,8 +485,7 @@ class forward_tile {
           DEVIATE_UNROLL
           for (int f = 0; f < F; ++f) {
             const int j = column + f * W;
-            accumulate::push_product(sum[r][f], at.value_sum.here(i, j, k), at.value_product.here(i, j, k), p,
-                                     value[f]);
+            accumulate::push_product(sum[r][f], sum_site.here(i, j, k), product_site.here(i, j, k), p, value[f]);
           }
         }
       }
@@ -402,7 +497,7 @@ class forward_tile {
       for (int f = 0; f < F; ++f) {
         const std::int64_t i = query_index(row + r), j = column + f * W;
         use(row + r, column + f * W,
-            at.value_partial.here(i, j, first_key_).round(sum[r][f].total(at.value_sum.after(i, j, first_key_))));
+            at.value_partial.here(i, j, first_key_).round(sum[r][f].total(sum_site.after(i, j, first_key_))));
       }
     }
   }
@@ -424,6 +519,10 @@ class forward_tile {
   carrier<site::probability>* probability_;
   carrier<site::probability_operand>* operand_;
   row_view* view_;
+  bool scores_in_bounds_ = false;
+  product_sum_bounds value_bounds_{};
+  magnitudes value_magnitudes_{};
+  magnitudes* operand_magnitudes_ = nullptr;
 };
 
 }  // namespace deviate::detail

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <deviate/contract.hpp>
+#include <deviate/number/bounded.hpp>
 #include <deviate/tensor/view.hpp>
 #include <optional>
 #include <span>
@@ -71,6 +72,7 @@ struct bound_problem {
   std::int64_t n_query = 0, n_key = 0, group = 1;
   const std::int64_t* key_lengths = nullptr;
   const std::uint8_t* key_visible = nullptr;
+  magnitudes of_query{}, of_key{}, of_value{};  ///< of the tensors as given, where they were looked at
 
   /// Keys that the band and the length leave to a query; the key mask is asked per key.
   constexpr key_range keys(std::int64_t batch, std::int64_t query) const {
@@ -126,7 +128,10 @@ inline bound_problem bind(const extents& q, const extents& k, const extents& v, 
           k.rows,
           q.heads / k.heads,
           p.key_lengths.empty() ? nullptr : p.key_lengths.data(),
-          p.key_visible.empty() ? nullptr : p.key_visible.data()};
+          p.key_visible.empty() ? nullptr : p.key_visible.data(),
+          {},
+          {},
+          {}};
 }
 
 }  // namespace detail

@@ -75,12 +75,13 @@ struct rounding_constants {
     if (never || rounding == rounding_mode::upward) overflowed_below = largest;
     subnormals_as_carrier = !flush && f.min_exponent() == carrier.min_exponent();
     anchor = C(format::scaled(1.5, shift));
-    // Exact unless float or double lacks the bit below the last: then `anchored` is false, as no bit is dropped.
-    first_overflow = C(largest + format::scaled(0.5, f.max_exponent() - f.fraction_bits));
-    if (f.specials == special_values::nan_only)  // the largest number is even: it takes the tie
-      first_overflow = from_bits(U(bits(first_overflow) + 1));
     infinity_apart = f.overflow == overflow_rule::saturate_finite;
     anchored = shift >= 2 && !flush && f.max_exponent() + shift + 2 <= carrier.max_exponent();
+    if (anchored) {
+      first_overflow = C(f.max_finite() + format::scaled(0.5, f.max_exponent() - f.fraction_bits));
+      if (f.specials == special_values::nan_only)  // the largest number is even: it takes the tie
+        first_overflow = from_bits(U(bits(first_overflow) + 1));
+    }
     overflow_as_carrier =
         f.overflow == overflow_rule::infinity && f.has_infinity() && f.exponent_bits == carrier.exponent_bits;
   }

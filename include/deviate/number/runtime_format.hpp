@@ -82,6 +82,9 @@ struct scalar_traits<runtime_scalar<Carrier, Working>> {
         return round_to(convert_lanes<double>(x), wide_);
     }
 
+    /// \brief The constants for values held in float.
+    DEVIATE_HD constexpr const rounding_constants<float>& float_constants() const { return narrow_; }
+
    private:
     rounding_constants<double> wide_{binary64};
     rounding_constants<float> narrow_{binary32};
