@@ -235,6 +235,12 @@ class row_accumulator {
   typename Accumulation::template accumulator<Site, 1> one_;
 };
 
+/// \brief True if W terms of a row are added at once; other sums are as quick only for several rows at a time.
+template <class Accumulation, int W>
+inline constexpr bool adds_whole_fragments = W == 1;
+template <int K, class Inside, int W>
+inline constexpr bool adds_whole_fragments<lane_sums<K, Inside>, W> = K % W == 0;
+
 /// \brief Lane sums keep whole fragments: the same order, a vector at a time.
 template <int K, class Inside, class Site, int W>
 requires(W > 1 && K % W == 0) class row_accumulator<lane_sums<K, Inside>, Site, W> {

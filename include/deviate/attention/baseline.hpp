@@ -17,6 +17,8 @@ DEVIATE_BLOCK void baseline_block(Team& team, const forward_sites<Recipe>& at, c
                                   tensor_view<Out> output, tensor_view<Lse> log_sum_exp,
                                   tensor_view<std::int32_t> rescales) {
   forward_tile<Team, Recipe, Element> tile(team, at, problem, batch, q, k, v, first_query, rows, k.rows());
+  auto* row_max = team.template shared<carrier_of<typename Recipe::template scalar<site::row_max>>>(
+      std::size_t(tile.padded_rows()));
   tile.load_queries();
   tile.load_keys(0, int(k.rows()));
   tile.scores();
@@ -30,8 +32,14 @@ DEVIATE_BLOCK void baseline_block(Team& team, const forward_sites<Recipe>& at, c
     if (log_sum_exp.data() != nullptr && empty) log_sum_exp(0, 0, i, 0) = minus_infinity<Lse>();
     if (empty) return tile.skip(row);
     const auto m = at.row_max.here(i, 0, 0).round(row_fragment<Recipe, site::score>{largest});
-    const auto l = at.row_sum.here(i, 0, 0).round(
-        tile.probabilities(row, m, [&](int c, const auto& p) { tile.keep_probability(row, c, p); }));
+    row_max[row] = m.value;
+    tile.probabilities(row, m, [&](int c, const auto& p) { tile.keep_probability(row, c, p); });
+  });
+  tile.totals([&](int row, const auto& total) {
+    if (row >= rows) return;
+    const std::int64_t i = first_query + row;
+    const row_fragment<Recipe, site::row_max> m{row_max[row]};
+    const auto l = at.row_sum.here(i, 0, 0).round(total);
     tile.kept_probabilities(row, [&](int c, const auto& p) {
       tile.set_operand(row, c,
                        normalized_by<Recipe>(at.normalizer.here(i, 0, 0), at.probability_operand.here(i, c, 0), p, l));

@@ -127,11 +127,12 @@ DEVIATE_BLOCK void flash2_tile(Team& team, Tile& tile, running_state<Recipe>& st
     state.row_max[row] = m_new.value;
   });
   for_each(team, tile.padded_rows(), [&](int row) {
-    if (tile.takes_nothing(row)) return;
+    if (!tile.takes_nothing(row)) tile.weights(row, row_fragment<Recipe, site::row_max>{state.row_max[row]});
+  });
+  tile.totals([&](int row, const auto& total) {
     const std::int64_t i = tile.query_index(row), t = tile.first_key();
     const row_fragment<Recipe, site::rescale_factor> alpha{state.alpha[row]};
     const row_fragment<Recipe, site::row_sum> l{state.row_sum[row]};
-    const auto total = tile.weights(row, row_fragment<Recipe, site::row_max>{state.row_max[row]});
     scaled_by(at.rescaled_sum.here(i, 0, t), alpha, l,
               [&](const auto& earlier) { state.row_sum[row] = at.row_sum.here(i, 0, t).add(earlier, total).value; });
   });
@@ -158,23 +159,27 @@ DEVIATE_BLOCK void flash1_tile(Team& team, Tile& tile, running_state<Recipe>& st
     const auto tile_max = tile.largest_score(row);
     if (tile_max == minus_infinity<decltype(tile_max)>()) return tile.skip(row);
     const row_fragment<Recipe, site::row_max> m{state.row_max[row]};
-    const row_fragment<Recipe, site::row_sum> l{state.row_sum[row]};
     const std::int64_t i = tile.query_index(row), t = tile.first_key();
     const auto m_tile = at.row_max.here(i, 0, t).round(row_fragment<Recipe, site::score>{tile_max});
     const decltype(m) m_new{maximum(m.value, m_tile.value)};
-    const auto total = tile.weights(row, m_tile);
+    tile.weights(row, m_tile);
     const auto alpha = rescaling(at, rescale_place(i, t), m, m_new, state.started(row));
     const auto beta = rescaling(at, rescale_place(i, t, 1), decltype(m){m_tile.value}, m_new, true);
     if (state.started(row) && m.value != m_new.value) ++state.rescales[row];
     state.alpha[row] = alpha.value;
     state.beta[row] = beta.value;
+    state.row_max[row] = m_new.value;
+  });
+  tile.totals([&](int row, const auto& total) {
+    const std::int64_t i = tile.query_index(row), t = tile.first_key();
+    const row_fragment<Recipe, site::rescale_factor> alpha{state.alpha[row]}, beta{state.beta[row]};
+    const row_fragment<Recipe, site::row_sum> l{state.row_sum[row]};
     state.earlier_sum[row] = l.value;
     const auto& rescaled_sum = at.rescaled_sum.here(i, 0, t);
     scaled_by(rescaled_sum, alpha, l, [&](const auto& earlier) {
       scaled_by(rescaled_sum, beta, total,
                 [&](const auto& now) { state.row_sum[row] = at.row_sum.here(i, 0, t).add(earlier, now).value; });
     });
-    state.row_max[row] = m_new.value;
   });
   tile.values([&](int row, int column, const auto& product) {
     using O = typename Recipe::template scalar<site::output_state>;

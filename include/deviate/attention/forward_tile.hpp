@@ -100,6 +100,10 @@ class forward_tile {
   static constexpr bool bounded_values =
       W > 1 &&
       may_be_bounded<Recipe, site::value_partial, site::value_product, site::probability_operand, site::input>();
+  /// Row sums of R rows are computed together, a row in each lane, where the terms of one row would wait for each other.
+  static constexpr bool sums_by_rows =
+      R > 1 && (R & (R - 1)) == 0 && !Recipe::has_random &&
+      !accumulate::adds_whole_fragments<typename Recipe::template accumulation<site::row_sum_partial>, W>;
   /// The scale's scalar: FP32 or wider, whatever the score is stored in.
   using scale_scalar = wide_scalar<scalar<site::score>>;
 
@@ -131,14 +135,14 @@ class forward_tile {
     operand_ =
         team.template shared<carrier<site::probability_operand>>(std::size_t(padded_rows_) * std::size_t(key_stride_));
     view_ = team.template shared<row_view>(std::size_t(padded_rows_));
+    total_ = team.template shared<carrier<site::row_sum_partial>>(std::size_t(padded_rows_));
     if constexpr (bounded_scores) {
       const product_sum_bounds bounds = bounds_at(at.score_product.here(0, 0, 0), d_);
       scores_in_bounds_ = bounds.allow(bounds.rounded(problem.of_query), bounds.rounded(problem.of_key));
     }
     if constexpr (bounded_values) {
-      value_bounds_ = bounds_at(at.value_product.here(0, 0, 0), max_keys);
-      value_magnitudes_ = value_bounds_.rounded(problem.of_value);
-      operand_magnitudes_ = team.template shared<magnitudes>(std::size_t(padded_rows_));
+      const product_sum_bounds bounds = bounds_at(at.value_product.here(0, 0, 0), max_keys);
+      operand_bounds_ = bounds.allowed_with(bounds.rounded(problem.of_value));
     }
   }
 
@@ -221,12 +225,9 @@ class forward_tile {
       return fold(most, [](const auto& a, const auto& b) DEVIATE_HD_LAMBDA { return maximum(a, b); });
   }
 
-  /// P = exp(S − m), 0 where a key is not seen: keep(column, P) for every fragment; its sum in the declared order is
-  /// returned.
+  /// P = exp(S − m), 0 where a key is not seen: keep(column, P) for every fragment. `totals` then has its sums.
   template <class Keep>
-  DEVIATE_BLOCK fragment<scalar<site::row_sum_partial>, 1> probabilities(int row,
-                                                                         const fragment<scalar<site::row_max>, 1>& m,
-                                                                         Keep keep) {
+  DEVIATE_BLOCK void probabilities(int row, const fragment<scalar<site::row_max>, 1>& m, Keep keep) {
     using P = scalar<site::probability>;
     const auto most = fill<scalar<site::row_max>, W>(m.value);
     const auto hidden = fill<scalar<site::score>, W>(minus_infinity<carrier<site::score>>());
@@ -240,40 +241,46 @@ class forward_tile {
       p.value = select(mask_for<carrier<site::probability>, carrier<site::score>>(unseen),
                        fill<P, W>(carrier<site::probability>(0)).value, p.value);
       weightless = weightless | unseen;
-      sum.push(at.row_sum_inside.here(i, first_key_ + c, 0), p, n_ - c);
+      if constexpr (sums_by_rows)
+        store(probability_ + row * key_stride_ + c, p);
+      else
+        sum.push(at.row_sum_inside.here(i, first_key_ + c, 0), p, n_ - c);
       keep(c, p);
     }
     // A key that is seen but scores −∞ has no weight, and its V is left out like a hidden one's.
     if (any(weightless)) view_[row] = row_view::some;
-    return at.row_sum_partial.here(i, 0, first_key_).round(sum.total(at.row_sum_inside.after(i, 0, first_key_)));
+    if constexpr (!sums_by_rows)
+      total_[row] =
+          at.row_sum_partial.here(i, 0, first_key_).round(sum.total(at.row_sum_inside.after(i, 0, first_key_))).value;
   }
 
-  /// P = exp(S − m), rounded at `probability_operand` and made the operand; the sum of the unrounded P is returned.
-  DEVIATE_BLOCK fragment<scalar<site::row_sum_partial>, 1> weights(int row,
-                                                                   const fragment<scalar<site::row_max>, 1>& m) {
-    if constexpr (bounded_values) {
-      using L = lanes<carrier<site::probability_operand>, W>;
-      L largest = broadcast<L>(0), smallest = broadcast<L>(minus_infinity<carrier<site::probability_operand>>());
-      smallest = -smallest;
-      const L zero = largest, none = smallest;
-      const auto sum = probabilities(row, m, [&](int c, const auto& p) {
-        const auto operand = at.probability_operand.here(query_index(row), first_key_ + c, 0).round(p);
-        largest = select(largest < operand.value, operand.value, largest);
-        const L nonzero = select(operand.value == zero, none, operand.value);
-        smallest = select(nonzero < smallest, nonzero, smallest);
-        set_operand(row, c, operand);
+  /// P = exp(S − m), rounded at `probability_operand` and made the operand. `totals` has the sums of the unrounded P.
+  DEVIATE_BLOCK void weights(int row, const fragment<scalar<site::row_max>, 1>& m) {
+    probabilities(row, m, [&](int c, const auto& p) {
+      set_operand(row, c, at.probability_operand.here(query_index(row), first_key_ + c, 0).round(p));
+    });
+  }
+
+  /// use(row, sum of P in its declared order), for every row that takes something.
+  template <class Use>
+  DEVIATE_BLOCK void totals(Use use) {
+    const auto give = [&](int row) {
+      if (view_[row] != row_view::nothing) use(row, fragment<scalar<site::row_sum_partial>, 1>{total_[row]});
+    };
+    if constexpr (sums_by_rows) {
+      for_each(team_, padded_rows_ / R, [&](int panel) {
+        const int row = panel * R;
+        if (nothing_seen(row)) return;
+        typename Recipe::template accumulation<site::row_sum_partial>::template accumulator<row_sum_site, R> sum;
+        for (int c = 0; c < n_; ++c)
+          sum.push(at.row_sum_inside.here(0, 0, 0),
+                   gather<scalar<site::probability>, R>(probability_ + row * key_stride_ + c, key_stride_));
+        const auto rounded = at.row_sum_partial.here(0, 0, 0).round(sum.total(at.row_sum_inside.here(0, 0, 0)));
+        store(total_ + row, rounded);
+        for (int r = 0; r < R; ++r) give(row + r);
       });
-      // A NaN among them is in their sum.
-      const bool finite = double(sum.value) < std::numeric_limits<double>::infinity();
-      operand_magnitudes_[row] = {
-          finite ? double(fold(largest, [](const auto& a, const auto& b) DEVIATE_HD_LAMBDA { return maximum(a, b); }))
-                 : std::numeric_limits<double>::infinity(),
-          -double(fold(-smallest, [](const auto& a, const auto& b) DEVIATE_HD_LAMBDA { return maximum(a, b); }))};
-      return sum;
     } else {
-      return probabilities(row, m, [&](int c, const auto& p) {
-        set_operand(row, c, at.probability_operand.here(query_index(row), first_key_ + c, 0).round(p));
-      });
+      for_each(team_, padded_rows_, give);
     }
   }
 
@@ -446,13 +453,16 @@ class forward_tile {
 
   /// True if sums of products of the operands of these rows with V are in bounds.
   DEVIATE_BLOCK bool values_in_bounds(int row) const {
-    magnitudes operands{0, std::numeric_limits<double>::infinity()};
-    for (int r = 0; r < R; ++r) {
-      const magnitudes& m = operand_magnitudes_[row + r];
-      if (m.largest > operands.largest) operands.largest = m.largest;
-      if (m.smallest < operands.smallest) operands.smallest = m.smallest;
-    }
-    return value_bounds_.allow(operands, value_magnitudes_);
+    using L = lanes<carrier<site::probability_operand>, W>;
+    const L zero = broadcast<L>(0), largest = broadcast<L>(float(operand_bounds_.largest)),
+            smallest = broadcast<L>(float(operand_bounds_.smallest));
+    auto outside = zero != zero;
+    for (int c = 0; c < n_; c += W)
+      for (int r = 0; r < R; ++r) {
+        const L p = load<scalar<site::probability_operand>, W>(operand_ + in_panel(row + r, c, key_stride_)).value;
+        outside = outside | !(p <= largest) | ((p < smallest) & (p != zero));
+      }
+    return !any(outside);
   }
 
   template <bool Checked, class SumSite, class ProductSite, class Use>
@@ -520,9 +530,8 @@ class forward_tile {
   carrier<site::probability_operand>* operand_;
   row_view* view_;
   bool scores_in_bounds_ = false;
-  product_sum_bounds value_bounds_{};
-  magnitudes value_magnitudes_{};
-  magnitudes* operand_magnitudes_ = nullptr;
+  magnitudes operand_bounds_{};
+  carrier<site::row_sum_partial>* total_;
 };
 
 }  // namespace deviate::detail

@@ -79,6 +79,24 @@ DEVIATE_HD L exp2_to_odd(const L& x) {
   return detail::exp2_of_special(x, detail::round_to_odd(detail::exp2_unrounded(detail::bounded_for_exp2(x))));
 }
 
+/// \brief e^x for lanes of double that hold floats: what exp gives, or so near it that one rounding to a format of at most
+/// 24 bits that float can hold gives the same number in every mode. For all 2^32 floats: tests/math/exp.cpp.
+/// \tparam L lanes of double
+/// \return special cases as for exp, but that below −104 and above 89, where every such format rounds to the same
+///   numbers, the result is e^−104 and e^89
+template <detail::lanes_over<double> L>
+DEVIATE_HD L exp_of_float(const L& x) {
+#if DEVIATE_NATIVE_FMA
+  const L lowest = broadcast<L>(-104.0), highest = broadcast<L>(89.0);
+  const L result = detail::exp_for_float(select(x < lowest, lowest, select(x > highest, highest, x)));
+  const L infinity = broadcast<L>(from_bits(std::uint64_t{0x7ff0000000000000}));
+  const L finite = select(x > broadcast<L>(0x1.62e42fefa39efp+9), infinity, result);
+  return detail::canonical_nan_where_nan(x, select(x < broadcast<L>(-1e300), broadcast<L>(0.0), finite));
+#else
+  return exp(x);
+#endif
+}
+
 /// \brief e^x for lanes of float: computed in double and rounded once.
 /// \tparam L lanes of float: `float` or `pack<float, W>`
 /// \return the correctly rounded e^x for every float (held by tests/math/exp.cpp over all 2^32); special cases and bits

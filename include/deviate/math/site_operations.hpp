@@ -26,6 +26,8 @@ class site_operations : public rounding_site<S> {
     // One rounding of a correct double or the correctly rounded float: the same number, which the latter has sooner.
     if constexpr (std::is_same_v<S, float> && detail::is_held_in_float<A>)
       return {math::exp(x.value)};
+    else if constexpr (detail::is_held_in_float<S> && detail::is_held_in_float<A>)
+      return this->unary([](const auto& v) DEVIATE_HD_LAMBDA { return math::exp_of_float(v); }, x);
     else
       return this->unary([](const auto& v) DEVIATE_HD_LAMBDA { return math::exp(v); }, x);
   }

@@ -174,8 +174,8 @@ class rounding_site {
     if constexpr (is_software<S> || is_software<A> || is_software<B> || is_software<C>) {
       return add(multiply_in_software<C>(a, b), c);
     } else if constexpr (std::is_same_v<S, double>) {
-      return {multiply_add(convert_lanes<double>(a.value), convert_lanes<double>(b.value),
-                           convert_lanes<double>(c.value))};
+      return {
+          multiply_add(convert_lanes<double>(a.value), convert_lanes<double>(b.value), convert_lanes<double>(c.value))};
     } else if constexpr (DEVIATE_NATIVE_FMA && std::is_same_v<S, float> && detail::is_held_in_float<A> &&
                          detail::is_held_in_float<B> && detail::is_held_in_float<C>) {
       return {multiply_add(a.value, b.value, c.value)};

@@ -57,6 +57,15 @@ class product_sum_bounds {
     return a.largest * b.largest < largest_product_ && a.largest < largest_factor_ && b.largest < largest_factor_ &&
            a.smallest * b.smallest >= smallest_product_;
   }
+  /// \brief Magnitudes a, as floats, that are allowed with b: below the largest, and zero or above the smallest. Where
+  /// nothing is allowed the largest is negative.
+  magnitudes allowed_with(const magnitudes& b) const {
+    if (!(b.largest < largest_factor_)) return {-1, 0};
+    // A little inside, so that rounding of the bounds themselves does not matter.
+    const double most = b.largest > 0 ? largest_product_ / b.largest : largest_factor_;
+    const double least = smallest_product_ > 0 ? smallest_product_ / b.smallest * (1 + 0x1p-20) : 0;
+    return {(most < largest_factor_ ? most : largest_factor_) * (1 - 0x1p-20), least};
+  }
 
  private:
   double largest_product_ = -1, largest_factor_ = -1, smallest_product_ = 0;

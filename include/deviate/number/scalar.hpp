@@ -138,6 +138,20 @@ DEVIATE_HD void store(carrier_of<S>* to, const fragment<S, W>& x) {
   else
     std::memcpy(to, &x.value, sizeof x.value);
 }
+/// \brief W values from memory, `stride` apart.
+template <class S, int W>
+DEVIATE_HD fragment<S, W> gather(const carrier_of<S>* from, int stride) {
+  fragment<S, W> r;
+  if constexpr (W == 1) {
+    r.value = *from;
+  } else {
+    using P = pack<carrier_of<S>, W>;
+    for (int part = 0; part < P::parts; ++part)
+      for (int lane = 0; lane < P::part_lanes; ++lane)
+        r.value.part[part][lane] = from[(part * P::part_lanes + lane) * stride];
+  }
+  return r;
+}
 /// \brief One value in every lane.
 template <class S, int W>
 DEVIATE_HD fragment<S, W> fill(const carrier_of<S>& x) {
