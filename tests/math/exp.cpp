@@ -142,6 +142,46 @@ TEST_CASE("exp and exp2: another number type is served by its own functions") {
   CHECK(dm::exp2(elsewhere::with_exp2{1}).value == 3001);
 }
 
+// exp of floats against exp in double, which is held to MPFR below. For every format of at most 24 bits and every mode
+// the two decide alike where no number of 25 bits lies between them, or is one of them.
+void check_exp_of_floats(std::uint32_t stride) {
+  constexpr int W = 16;
+  std::uint64_t wrong_float = 0, wrong_interval = 0;
+  for (std::uint64_t first = 0; first < (std::uint64_t{1} << 32); first += std::uint64_t{W} * stride) {
+    deviate::pack<std::uint32_t, W> pattern;
+    for (int i = 0; i < W; ++i) pattern.set(i, std::uint32_t(first + std::uint64_t(i) * stride));
+    const auto x = deviate::from_bits(pattern);
+    const auto wide = deviate::convert_lanes<double>(x);
+    const auto expected = dm::exp(wide);
+    const auto difference = deviate::bits(dm::exp(x)) ^ deviate::bits(deviate::convert_lanes<float>(expected));
+    if (deviate::any(difference))
+      for (int i = 0; i < W; ++i) wrong_float += difference[i] != 0;
+    const auto ours = deviate::bits(dm::exp_of_float(wide)), theirs = deviate::bits(expected);
+    if (!deviate::any(ours ^ theirs)) continue;
+    for (int i = 0; i < W; ++i) {
+      constexpr std::uint64_t dropped = (std::uint64_t{1} << 28) - 1;
+      const bool same_interval =
+          ours[i] >> 28 == theirs[i] >> 28 && (ours[i] & dropped) != 0 && (theirs[i] & dropped) != 0;
+      const bool beyond = (wide[i] < -104 && ours[i] == deviate::bits(dm::exp_of_float(-104.0))) ||
+                          (wide[i] > 89 && ours[i] == deviate::bits(dm::exp_of_float(89.0)) && expected[i] < infinity);
+      wrong_interval += ours[i] != theirs[i] && !same_interval && !beyond;
+    }
+  }
+  CHECK(wrong_float == 0);
+  CHECK(wrong_interval == 0);
+}
+
+TEST_CASE("exp of floats: as exp in double, rounded once") {
+  CHECK(dm::exp_of_float(-104.0) < 0x1p-150);
+  CHECK(dm::exp_of_float(-104.0) > 0);
+  CHECK(dm::exp_of_float(89.0) > 0x1.ffffffp127);
+  CHECK(dm::exp_of_float(infinity) == infinity);
+  CHECK(deviate::bits(dm::exp_of_float(-infinity)) == 0);
+  check_exp_of_floats(61);
+}
+
+TEST_CASE("slow: exp of floats: as exp in double, rounded once, for all 2^32 floats") { check_exp_of_floats(1); }
+
 #if DEVIATE_TEST_MPFR
 
 namespace {
