@@ -37,6 +37,7 @@
 #include <deviate/math/exp_fma.hpp>
 #include <deviate/math/site_operations.hpp>
 #include <deviate/math/tracked.hpp>
+#include <deviate/number/arrays.hpp>
 #include <deviate/number/block_scaled.hpp>
 #include <deviate/number/code.hpp>
 #include <deviate/number/double_double.hpp>
@@ -49,6 +50,7 @@
 #include <deviate/number/named_blocks.hpp>
 #include <deviate/number/runtime_format.hpp>
 #include <deviate/number/stochastic.hpp>
+#include <deviate/number/stochastic_arrays.hpp>
 #include <deviate/number/stochastic_scalar.hpp>
 #include <deviate/number/stream.hpp>
 #include <deviate/number/tracked.hpp>

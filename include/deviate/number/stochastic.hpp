@@ -15,40 +15,78 @@
 
 namespace deviate {
 
+namespace detail {
+
+inline constexpr std::uint64_t word_step = 0x9e3779b97f4a7c15u;
+
+/// The function of SplitMix64 that makes a word of a counter, for a plain value or in lanes.
+template <class B>
+DEVIATE_HD constexpr B mixed(B z) {
+  const auto constant = [](std::uint64_t c) DEVIATE_HD_LAMBDA {
+    if constexpr (lane_width<B> == 1)
+      return c;
+    else
+      return broadcast<B>(c);
+  };
+  z = (z ^ (z >> 30)) * constant(0xbf58476d1ce4e5b9u);
+  z = (z ^ (z >> 27)) * constant(0x94d049bb133111ebu);
+  return z ^ (z >> 31);
+}
+
+}  // namespace detail
+
 /// \brief 64 random bits for an index of a stream, without state: SplitMix64's output function (G. Steele, D. Lea and C.
 /// Flood, "Fast splittable pseudorandom number generators", 2014) of mix(seed) + (index + 1)·0x9e3779b97f4a7c15.
 ///
 /// Runs on host and device with the same bits; any order of indices and any number of threads gives the same words.
 DEVIATE_HD constexpr std::uint64_t random_word(std::uint64_t seed, std::uint64_t index) {
-  const auto mix = [](std::uint64_t z) DEVIATE_HD_LAMBDA {
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-  };
-  return mix(mix(seed) + (index + 1) * 0x9e3779b97f4a7c15u);
+  return detail::mixed(detail::mixed(seed) + (index + 1) * detail::word_step);
 }
 
 /// \brief Most random bits that rounding lanes of C can use: 23 for float, 52 for double.
 template <class C>
 inline constexpr int most_random_bits = native_format<C>.fraction_bits;
 
-/// \brief Rounds lanes of float or double up or down at random.
-/// \param x any value; a NaN becomes the canonical quiet NaN
-/// \param random_bits n: how many of the low bits of `random` decide, 1 to most_random_bits
-/// \param random one unsigned integer of x's size for each lane; the bits above the n low ones are ignored
-/// \param c constants of the format in the mode `stochastic`
-/// \return one of the two numbers of the format that enclose x. tests/number/stochastic.cpp counts every outcome.
+namespace detail {
+
+/// The magnitude that the carry of random bits below the last kept one gives, for at most as many as a normal number
+/// drops. With the smallest normal number added, a subnormal's last kept bit is the quantum; the sum is truncated, so
+/// that no bit beyond the random ones counts.
+template <class L, class B>
+DEVIATE_HD L carried_at_random(const L& magnitude, const B& aligned, const rounding_constants<lane_value<L>>& c) {
+  const L smallest = broadcast<L>(c.smallest_normal), zero = broadcast<L>(lane_value<L>(0));
+  const L added = select(magnitude < smallest, smallest, zero);
+  const L sum = magnitude + added;
+  const B above = select(sum - added > magnitude, broadcast<B>(1), broadcast<B>(0));
+  return L(from_bits((bits(sum) - above + aligned) & broadcast<B>(c.keep))) - added;
+}
+
+/// Both ends of the range, the sign and NaN; r holds magnitudes, and no less than infinity's where x is infinite.
 template <class L>
-DEVIATE_HD L round_stochastic(const L& x, int random_bits,
-                              const lanes<detail::same_size_unsigned<lane_value<L>>, lane_width<L>>& random,
-                              const rounding_constants<lane_value<L>>& c) {
+DEVIATE_HD L with_stochastic_ends(L r, const L& x, const signed_magnitude<L>& of,
+                                  const rounding_constants<lane_value<L>>& c) {
   using C = lane_value<L>;
-  const detail::signed_magnitude<L> of(x);
-  using B = typename detail::signed_magnitude<L>::B;
-  using U = lane_value<B>;
-  const B used = random & broadcast<B>(U((U(1) << random_bits) - 1));
+  if (c.overflow_as_carrier || bits(c.overflowed) != bits(c.from_infinity))
+    return with_ends(r, broadcast<L>(c.overflowed), x, of, c);
+  const L not_a_number = broadcast<L>(std::numeric_limits<C>::quiet_NaN());
+  const auto beyond = r > broadcast<L>(c.largest);
+  const bool beyond_is_nan = c.overflowed != c.overflowed;
+  if (!beyond_is_nan) r = select(beyond, broadcast<L>(c.overflowed), r);
+  r = from_bits(bits(r) | of.sign);
+  if (c.one_zero) r = select(r == broadcast<L>(C(0)), broadcast<L>(C(0)), r);
+  return beyond_is_nan ? select((x != x) | beyond, not_a_number, r) : select(x != x, not_a_number, r);
+}
+
+/// x rounded with `used`, random_bits of them and none beyond.
+template <class L, class B>
+DEVIATE_HD L round_with_random_bits(const L& x, int random_bits, const B& used,
+                                    const rounding_constants<lane_value<L>>& c) {
+  using C = lane_value<L>;
+  const signed_magnitude<L> of(x);
   // The random bits below the last kept one; where fewer are dropped, as many of their top bits.
   const B aligned = random_bits > c.shift ? used >> (random_bits - c.shift) : used << (c.shift - random_bits);
+  if (!c.subnormals_as_carrier && !c.flush && random_bits <= c.shift)
+    return with_stochastic_ends(carried_at_random(of.magnitude, aligned, c), x, of, c);
   L r = from_bits((of.magnitude_bits + aligned) & broadcast<B>(c.keep));
   if (!c.subnormals_as_carrier) {
     const L spacing = broadcast<L>(c.fixed_spacing), quantum = broadcast<L>(c.quantum), zero = broadcast<L>(C(0));
@@ -60,7 +98,24 @@ DEVIATE_HD L round_stochastic(const L& x, int random_bits,
     const L subnormal = c.flush ? zero : select(of.magnitude - truncated >= threshold, truncated + quantum, truncated);
     r = select(of.magnitude < broadcast<L>(c.smallest_normal), subnormal, r);
   }
-  return detail::with_ends(r, broadcast<L>(c.overflowed), x, of, c);
+  return with_stochastic_ends(r, x, of, c);
+}
+
+}  // namespace detail
+
+/// \brief Rounds lanes of float or double up or down at random.
+/// \param x any value; a NaN becomes the canonical quiet NaN
+/// \param random_bits n: how many of the low bits of `random` decide, 1 to most_random_bits
+/// \param random one unsigned integer of x's size for each lane; the bits above the n low ones are ignored
+/// \param c constants of the format in the mode `stochastic`
+/// \return one of the two numbers of the format that enclose x. tests/number/stochastic.cpp counts every outcome.
+template <class L>
+DEVIATE_HD L round_stochastic(const L& x, int random_bits,
+                              const lanes<detail::same_size_unsigned<lane_value<L>>, lane_width<L>>& random,
+                              const rounding_constants<lane_value<L>>& c) {
+  using B = lanes<detail::same_size_unsigned<lane_value<L>>, lane_width<L>>;
+  const B used = random & broadcast<B>(lane_value<B>((lane_value<B>(1) << random_bits) - 1));
+  return detail::round_with_random_bits(x, random_bits, used, c);
 }
 
 /// \brief The same to a format fixed at compile time; its own mode does not matter.
