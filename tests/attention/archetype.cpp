@@ -75,7 +75,10 @@ TEST_CASE("every accumulation that rounds as it goes") {
 }
 
 TEST_CASE("named recipes, and sites of both kinds in one recipe") {
-  check_both_algorithms<dv::flash2_fp32_state<archetype>, dv::flash2_fp32_state<double>>();
+  // A software scalar's fused multiply-add is its own product and its own sum.
+  check_both_algorithms<dv::flash2_fp32_state<archetype>,
+                        dv::with<dv::flash2_fp32_state<double>, summed<site::score, dv::accumulate::sequential<>>,
+                                 summed<site::value_partial, dv::accumulate::sequential<>>>>();
   const auto bits_of = [](auto recipe) { return dv::flash_forward(recipe, in.q, in.k, in.v, p, plan, one); };
   using kernel = dv::recipe<float, at<site::probability_operand, dv::bf16>>;
   using boxed = dv::with<kernel, at<site::output_state, archetype>, at<site::probability, archetype>,
