@@ -91,6 +91,7 @@ struct sequential {
     DEVIATE_HD fragment_type total(const Site&) const { return sum_; }
 
    protected:
+    /// The running sums.
     fragment_type sum_ = fill<typename Site::scalar_type, W>(carrier_of<typename Site::scalar_type>(0));
   };
 };
@@ -238,6 +239,7 @@ class row_accumulator {
 /// \brief True if W terms of a row are added at once; other sums are as quick only for several rows at a time.
 template <class Accumulation, int W>
 inline constexpr bool adds_whole_fragments = W == 1;
+/// \brief Of lane sums.
 template <int K, class Inside, int W>
 inline constexpr bool adds_whole_fragments<lane_sums<K, Inside>, W> = K % W == 0;
 

@@ -44,10 +44,10 @@ constexpr int rounded_up(std::int64_t n, int multiple) { return int((n + multipl
 
 /// True if products of numbers of A and B, and their sums, may have a bounded form: one format, rounded after each step,
 /// one after the other. Run-time formats must be shared besides, which the site knows.
-template <class Recipe, site Sum, site Product, site A, site B>
+template <int W, class Recipe, site Sum, site Product, site A, site B>
 constexpr bool may_be_bounded() {
   using S = typename Recipe::template scalar<Product>;
-  if constexpr (!has_bounded_form<S> || !std::is_same_v<inside_sum<Recipe, Sum, Product>, S> ||
+  if constexpr (W == 1 || !has_bounded_form<S> || !std::is_same_v<inside_sum<Recipe, Sum, Product>, S> ||
                 !std::is_same_v<typename Recipe::template accumulation<Sum>, accumulate::sequential<>>) {
     return false;
   } else if constexpr (scalar_traits<S>::is_runtime) {
@@ -96,10 +96,9 @@ class forward_tile {
   using value_sum_site = site_operations<inside_sum<Recipe, site::value_partial, site::value_product>>;
   /// Sums that are computed in their bounded form where the numbers allow it; the plain text never is.
   static constexpr bool bounded_scores =
-      W > 1 && may_be_bounded<Recipe, site::score, site::score_product, site::input, site::input>();
+      may_be_bounded<W, Recipe, site::score, site::score_product, site::input, site::input>();
   static constexpr bool bounded_values =
-      W > 1 &&
-      may_be_bounded<Recipe, site::value_partial, site::value_product, site::probability_operand, site::input>();
+      may_be_bounded<W, Recipe, site::value_partial, site::value_product, site::probability_operand, site::input>();
   /// Row sums of R rows are computed together, a row in each lane, where the terms of one row would wait for each other.
   static constexpr bool sums_by_rows =
       R > 1 && (R & (R - 1)) == 0 && !Recipe::has_random &&

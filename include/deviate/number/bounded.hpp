@@ -75,11 +75,13 @@ class product_sum_bounds {
 /// \brief True if scalars of type S have a bounded form: rounded to nearest even, held and computed in float.
 template <class S>
 inline constexpr bool has_bounded_form = false;
+/// \brief Of an emulated format.
 template <format F>
 inline constexpr bool has_bounded_form<emulated<F>> =
     F.rounding == rounding_mode::nearest_even&& scalar_traits<emulated<F>>::innocuous_in_float&& F.precision() <= 11 &&
     (rounding_constants<float>(F).anchored || F.exponent_bits == binary32.exponent_bits) &&
     F.subnormals == subnormal_rule::gradual&& F.specials != special_values::negative_zero_nan;
+/// \brief Of a format chosen at run time, which `product_sum_bounds` looks at.
 template <>
 inline constexpr bool has_bounded_form<narrow_runtime> = true;
 
