@@ -59,7 +59,7 @@ void check_products() {
   CHECK(distance<T>(widened<T>(a * b), widened(a) * widened(b)) < n);
   CHECK(std::fabs(double(a.norm()) / double(widened(a).norm()) - 1) < n * epsilon<T>());
   CHECK(double(a.cwiseAbs().maxCoeff()) == double(widened(a).cwiseAbs().maxCoeff()));
-  CHECK(double(matrix<T>::Ones(n, n).norm()) == n);
+  CHECK(double(matrix<T>::Ones(n, n).topLeftCorner(3, 3).norm()) == 3);
   CHECK(a.isApprox(a));
   CHECK(!a.isApprox(matrix<T>(-a)));
   CHECK(a.allFinite());
