@@ -93,6 +93,14 @@
 #define DEVIATE_NATIVE_VECTOR_BYTES 16
 #endif
 
+/// \def DEVIATE_VECTOR_TYPES
+/// \brief 1 where the compiler has vector types; nvcc has none in functions that device code may call.
+#if defined(__CUDACC__)
+#define DEVIATE_VECTOR_TYPES 0
+#else
+#define DEVIATE_VECTOR_TYPES 1
+#endif
+
 /// \namespace deviate
 /// \brief Everything public. `namespace dv = deviate;` is the usual abbreviation.
 namespace deviate {}

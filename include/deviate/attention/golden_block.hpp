@@ -12,6 +12,7 @@
 #include <deviate/attention/golden_head.hpp>
 #include <deviate/math/exp.hpp>
 #include <deviate/math/log.hpp>
+#include <deviate/number/lanes.hpp>
 #include <limits>
 #include <span>
 
@@ -20,9 +21,11 @@ namespace deviate::detail {
 /// A block of query rows against all keys of a head: scores, then weights and their sums, then weighted values.
 ///
 /// Scores lie tile by tile, [tiles][rows × tile]; a weight takes the place of its score. A key without weight has −0.
-class golden_block {
+template <class Sizes>
+class golden_block_of {
  public:
-  using sizes = golden_tiles;
+  using sizes = Sizes;
+  using golden_head = golden_head_of<Sizes>;
   using lanes8 = pack<double, sizes::sum_lanes>;
 
   /// Rows that one block takes, so that their scores stay in a cache of about a megabyte.
@@ -33,7 +36,7 @@ class golden_block {
 
   /// \param queries at most `rows_of` rows of q
   template <class View>
-  golden_block(arena& memory, const golden_head& head, const View& q, std::span<const std::int64_t> queries)
+  golden_block_of(arena& memory, const golden_head& head, const View& q, std::span<const std::int64_t> queries)
       : head_(head), count_(int(queries.size())) {
     groups_ = (count_ + sizes::rows - 1) / sizes::rows;
     rows_ = groups_ * sizes::rows;
@@ -133,11 +136,6 @@ class golden_block {
     std::memcpy(&x, from, sizeof x);
     return x;
   }
-  static lanes8 all8(double value) {
-    lanes8 x;
-    for (auto& part : x.part) part = value - lanes8::part_type{};
-    return x;
-  }
   /// A fixed tree over the lanes: distance 4, 2, 1.
   static double total(const lanes8& x) { return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7])); }
 
@@ -164,7 +162,7 @@ class golden_block {
 
   void scores_of(std::int64_t tile) {
     const key_range range = in_tile(block_, tile);
-    const golden_vector scale = head_.problem.scale - golden_vector{};
+    const golden_vector scale = broadcast<golden_vector>(head_.problem.scale);
     for (std::int64_t j = range.begin / sizes::panel * sizes::panel; j < range.end; j += sizes::panel)
       for (int g = 0; g < groups_; ++g) {
         if (j + sizes::panel <= group_[g].begin || j >= group_[g].end) continue;
@@ -198,9 +196,10 @@ class golden_block {
     double* const score = row_scores(tile, r) - tile * sizes::tile;
     row_state& row = row_[r];
     const golden_errors& e = head_.errors;
-    const lanes8 most = all8(row.most), unseen = all8(-std::numeric_limits<double>::infinity()), none = all8(-0.0);
-    const lanes8 lowest = all8(golden_errors::lowest), per_norm = all8(e.per_norm * row.norm);
-    const lanes8 constant = all8(e.constant + e.of.exp), per_distance = all8(e.of.add);
+    const lanes8 most = broadcast<lanes8>(row.most),
+                 unseen = broadcast<lanes8>(-std::numeric_limits<double>::infinity()), none = broadcast<lanes8>(-0.0);
+    const lanes8 lowest = broadcast<lanes8>(golden_errors::lowest), per_norm = broadcast<lanes8>(e.per_norm * row.norm);
+    const lanes8 constant = broadcast<lanes8>(e.constant + e.of.exp), per_distance = broadcast<lanes8>(e.of.add);
     lanes8 sum{}, error = row.error, value = row.value, value_error = row.value_error;
     for (std::int64_t j = range.begin; j < range.end; j += sizes::sum_lanes) {
       const lanes8 s = load8(score + j), x = s - most;
@@ -272,5 +271,6 @@ class golden_block {
   row_state* row_ = nullptr;
   key_range group_[sizes::groups], block_;
 };
+using golden_block = golden_block_of<golden_tiles>;
 
 }  // namespace deviate::detail

@@ -18,9 +18,11 @@
 namespace deviate::detail {
 
 /// Sizes of the golden's tiles. `tile` is part of the order of the sums; all others only decide where operands wait.
-struct golden_tiles {
-  static constexpr int width = DEVIATE_NATIVE_VECTOR_BYTES / int(sizeof(double));
-  static constexpr int packs = DEVIATE_NATIVE_VECTOR_BYTES == 64 ? 4 : 2;
+/// \tparam Bytes of a vector of the processor; 0 for none
+template <int Bytes>
+struct golden_tiles_of {
+  static constexpr int width = Bytes == 0 ? 2 : Bytes / int(sizeof(double));
+  static constexpr int packs = Bytes == 64 ? 4 : 2;
   static constexpr int panel = width * packs;  ///< keys, or columns of V, that a register tile spans
   static constexpr int rows = 6;               ///< queries of a register tile
   static constexpr int groups = 4;             ///< register tiles of a block, while its scores fit a cache
@@ -30,21 +32,8 @@ struct golden_tiles {
   static constexpr std::int64_t most_scores = 1 << 17;
 };
 
-using golden_vector = native_vector<double, golden_tiles::width>::type;
-
-/// a·b + c in every element, rounded once.
-DEVIATE_HD golden_vector fused_multiply_add(const golden_vector& a, const golden_vector& b, const golden_vector& c) {
-#if DEVIATE_FMA_BUILTIN && defined(__AVX512F__)
-  constexpr int rounding_of_the_processor = 4;
-  return __builtin_ia32_vfmaddpd512_mask(a, b, c, static_cast<unsigned char>(-1), rounding_of_the_processor);
-#elif DEVIATE_FMA_BUILTIN
-  return __builtin_ia32_vfmaddpd256(a, b, c);
-#else
-  golden_vector r;
-  for (int i = 0; i < golden_tiles::width; ++i) r[i] = std::fma(a[i], b[i], c[i]);
-  return r;
-#endif
-}
+using golden_tiles = golden_tiles_of<pack_part_bytes>;
+using golden_vector = lanes<double, golden_tiles::width>;
 
 /// sum[r][column] = Σ left[r][step] · right[step][column], in the order of the steps, each term fused into the sum.
 ///
@@ -66,9 +55,9 @@ DEVIATE_HD void golden_product(const double* left, std::int64_t row_stride, std:
     for (int f = 0; f < F; ++f) std::memcpy(&b[f], right + s * golden_tiles::panel + f * width, sizeof b[f]);
     DEVIATE_UNROLL
     for (int r = 0; r < rows; ++r) {
-      const golden_vector a = left[r * row_stride + s * step_stride] - golden_vector{};
+      const golden_vector a = broadcast<golden_vector>(left[r * row_stride + s * step_stride]);
       DEVIATE_UNROLL
-      for (int f = 0; f < F; ++f) sum[r][f] = fused_multiply_add(a, b[f], sum[r][f]);
+      for (int f = 0; f < F; ++f) sum[r][f] = multiply_add(a, b[f], sum[r][f]);
     }
   }
   DEVIATE_UNROLL
@@ -82,12 +71,13 @@ DEVIATE_HD void golden_product(const double* left, std::int64_t row_stride, std:
 ///
 /// keys: [panels of keys][d × panel]; values: [panels of columns][keys × panel]; zeros fill up. Keys that the key mask
 /// hides are zeros too, whatever stands there.
-class golden_head {
+template <class Sizes>
+class golden_head_of {
  public:
-  using sizes = golden_tiles;
+  using sizes = Sizes;
 
   template <class View>
-  golden_head(arena& memory, const bound_problem& p, std::int64_t batch, const View& k, const View& v)
+  golden_head_of(arena& memory, const bound_problem& p, std::int64_t batch, const View& k, const View& v)
       : problem(p), batch_index(batch), d(k.columns()), d_v(v.columns()), n(k.rows()) {
     padded = (n + sizes::padding - 1) / sizes::padding * sizes::padding;
     value_panels = (d_v + sizes::panel - 1) / sizes::panel;
@@ -145,5 +135,6 @@ class golden_head {
   double *keys_, *values_, *key_norm_, *value_size_;
   std::vector<bool> finite_values_;
 };
+using golden_head = golden_head_of<golden_tiles>;
 
 }  // namespace deviate::detail

@@ -98,13 +98,7 @@ namespace detail {
 /// The elements number 0 + Odd, 2 + Odd, … of two vectors, one after the other.
 template <int Odd, class Vector, std::size_t... I>
 DEVIATE_HD auto every_other_element(const Vector& a, const Vector& b, std::index_sequence<I...>) {
-#if defined(__CUDACC__)
-  // nvcc's front end does not know the shuffle.
-  typename native_vector<std::decay_t<decltype(a[0] + 0)>, int(sizeof...(I))>::type r;
-  constexpr int n = int(sizeof(Vector) / sizeof(a[0]));
-  ((r[I] = 2 * int(I) + Odd < n ? a[2 * int(I) + Odd] : b[2 * int(I) + Odd - n]), ...);
-  return r;
-#else
+#if DEVIATE_VECTOR_TYPES
   return __builtin_shufflevector(a, b, (2 * int(I) + Odd)...);
 #endif
 }
@@ -116,6 +110,10 @@ DEVIATE_HD lanes<T, W / 2> every_other(const pack<T, W>& x) {
   using P = pack<T, W>;
   if constexpr (W == 2) {
     return x[Odd];
+  } else if constexpr (P::part_lanes == 1) {
+    pack<T, W / 2> r;
+    for (int i = 0; i < W / 2; ++i) r.part[i] = x.part[2 * i + Odd];
+    return r;
   } else if constexpr (P::parts == 1) {
     return {detail::every_other_element<Odd>(x.part[0], x.part[0], std::make_index_sequence<W / 2>{})};
   } else {
@@ -175,14 +173,14 @@ namespace detail {
 
 template <class To, class Vector>
 DEVIATE_HD auto convert_vector(const Vector& x) {
+#if DEVIATE_VECTOR_TYPES
   return __builtin_convertvector(x, typename native_vector<To, int(sizeof(Vector) / sizeof(x[0]))>::type);
+#endif
 }
 /// The elements First, First + 1, … of a vector.
 template <int First, class Vector, std::size_t... I>
 DEVIATE_HD auto elements(const Vector& x, std::index_sequence<I...>) {
-#if defined(__CUDACC__)
-  return typename native_vector<std::decay_t<decltype(x[0] + 0)>, int(sizeof...(I))>::type{x[First + int(I)]...};
-#else
+#if DEVIATE_VECTOR_TYPES
   return __builtin_shufflevector(x, x, (First + int(I))...);
 #endif
 }
@@ -195,10 +193,7 @@ DEVIATE_HD void convert_pieces(const Vector& x, Converted* to, std::index_sequen
 /// The elements of a, then those of b.
 template <class Vector, std::size_t... I>
 DEVIATE_HD auto joined(const Vector& a, const Vector& b, std::index_sequence<I...>) {
-#if defined(__CUDACC__)
-  constexpr std::size_t n = sizeof...(I) / 2;
-  return typename native_vector<std::decay_t<decltype(a[0] + 0)>, int(2 * n)>::type{(I < n ? a[I % n] : b[I % n])...};
-#else
+#if DEVIATE_VECTOR_TYPES
   return __builtin_shufflevector(a, b, int(I)...);
 #endif
 }
@@ -214,7 +209,7 @@ DEVIATE_HD lanes<To, lane_width<L>> convert_lanes(const L& x) {
     return x;
   } else if constexpr (W == 1) {
     return To(x);
-  } else if constexpr (W == 2) {
+  } else if constexpr (W == 2 || !DEVIATE_VECTOR_TYPES) {
     // Not a vector conversion: g++ 12 drops the rounding of two doubles to float that are then widened again.
     pack<To, W> r;
     for (int i = 0; i < W; ++i) r.set(i, To(x[i]));
@@ -285,7 +280,9 @@ DEVIATE_HD Vector multiply_add_vector(const Vector& a, const Vector& b, const Ve
     return __builtin_ia32_vfmaddpd(a, b, c);
   else
 #endif
-  {
+      if constexpr (std::is_same_v<Vector, T>) {
+    return std::fma(a, b, c);
+  } else {
     Vector r;
     for (int i = 0; i < int(sizeof(Vector) / sizeof(T)); ++i) r[i] = std::fma(a[i], b[i], c[i]);
     return r;

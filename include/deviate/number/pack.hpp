@@ -14,15 +14,15 @@
 
 namespace deviate {
 
-template <class T, int W>
-struct pack;
-
 namespace detail {
 
-template <class T, int W>
-inline constexpr int native_lanes = W* int(sizeof(T)) < DEVIATE_NATIVE_VECTOR_BYTES
-                                        ? W
-                                        : DEVIATE_NATIVE_VECTOR_BYTES / int(sizeof(T));
+/// Bytes of a part of a pack; 0: each part is one plain value.
+inline constexpr int pack_part_bytes = DEVIATE_VECTOR_TYPES ? DEVIATE_NATIVE_VECTOR_BYTES : 0;
+
+template <class T, int W, int Bytes>
+inline constexpr int native_lanes = Bytes == 0                  ? 1
+                                    : W* int(sizeof(T)) < Bytes ? W
+                                                                : Bytes / int(sizeof(T));
 
 template <class T, int N>
 struct native_vector {
@@ -38,10 +38,12 @@ struct native_vector<T, 1> {
 /// \brief W lanes of T. Comparisons give a mask: all bits of a lane set, or none.
 /// \tparam T float, double or an integer of 32 or 64 bits
 /// \tparam W number of lanes, a power of two greater than 1
-template <class T, int W>
+/// \tparam Bytes leave it alone: it tells apart the packs of files compiled for processors of different vectors, or by
+/// nvcc, which a program may link together
+template <class T, int W, int Bytes = detail::pack_part_bytes>
 struct pack {
   static_assert(W > 1 && (W & (W - 1)) == 0, "a pack has a power of two of lanes; one lane is a plain value");
-  static constexpr int part_lanes = detail::native_lanes<T, W>;           ///< lanes in one hardware vector
+  static constexpr int part_lanes = detail::native_lanes<T, W, Bytes>;    ///< lanes in one hardware vector
   static constexpr int parts = W / part_lanes;                            ///< hardware vectors
   using value_type = T;                                                   ///< element type
   using part_type = typename detail::native_vector<T, part_lanes>::type;  ///< one hardware vector
@@ -49,18 +51,27 @@ struct pack {
   part_type part[parts];  ///< the lanes, in order
 
   /// \brief Reads one lane; for the ends of algorithms, not for inner loops.
-  T operator[](int lane) const {
+  DEVIATE_HD T operator[](int lane) const {
     T value;
     std::memcpy(&value, reinterpret_cast<const char*>(part) + std::size_t(lane) * sizeof(T), sizeof(T));
     return value;
   }
   /// \brief Writes one lane.
-  void set(int lane, T value) {
+  DEVIATE_HD void set(int lane, T value) {
     std::memcpy(reinterpret_cast<char*>(part) + std::size_t(lane) * sizeof(T), &value, sizeof(T));
   }
 };
 
 namespace detail {
+
+/// What a lane of a comparison becomes: vectors give all bits or none, plain values true or false.
+template <class Mask, class R>
+DEVIATE_HD Mask as_mask(const R& holds) {
+  if constexpr (std::is_same_v<R, bool>)
+    return Mask(-Mask(holds));
+  else
+    return (Mask)(holds);
+}
 
 template <class R, class T, int W, class F>
 DEVIATE_HD R map(const pack<T, W>& a, F f) {
@@ -71,7 +82,7 @@ DEVIATE_HD R map(const pack<T, W>& a, F f) {
 template <class R, class T, int W, class F>
 DEVIATE_HD R map(const pack<T, W>& a, const pack<T, W>& b, F f) {
   R r;
-  for (int i = 0; i < pack<T, W>::parts; ++i) r.part[i] = (typename R::part_type)(f(a.part[i], b.part[i]));
+  for (int i = 0; i < pack<T, W>::parts; ++i) r.part[i] = as_mask<typename R::part_type>(f(a.part[i], b.part[i]));
   return r;
 }
 

@@ -146,9 +146,14 @@ DEVIATE_HD fragment<S, W> gather(const carrier_of<S>* from, int stride) {
     r.value = *from;
   } else {
     using P = pack<carrier_of<S>, W>;
-    for (int part = 0; part < P::parts; ++part)
-      for (int lane = 0; lane < P::part_lanes; ++lane)
-        r.value.part[part][lane] = from[(part * P::part_lanes + lane) * stride];
+    for (int part = 0; part < P::parts; ++part) {
+      if constexpr (P::part_lanes == 1) {
+        r.value.part[part] = from[part * stride];
+      } else {
+        for (int lane = 0; lane < P::part_lanes; ++lane)
+          r.value.part[part][lane] = from[(part * P::part_lanes + lane) * stride];
+      }
+    }
   }
   return r;
 }

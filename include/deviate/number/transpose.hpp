@@ -12,11 +12,7 @@ namespace detail {
 /// Exchanges the off-diagonal squares of 2·Step × 2·Step blocks that two rows, Step apart, hold.
 template <int Step, class Vector, std::size_t... I>
 DEVIATE_HD void exchange(Vector& upper, Vector& lower, std::index_sequence<I...>) {
-#if defined(__CUDACC__)
-  // nvcc's front end does not know the shuffle.
-  for (int i = 0; i < int(sizeof...(I)); ++i)
-    if (i & Step) std::swap(upper[i], lower[i - Step]);
-#else
+#if DEVIATE_VECTOR_TYPES
   constexpr int W = int(sizeof...(I));
   const Vector a = upper, b = lower;
   upper = __builtin_shufflevector(a, b, ((int(I) & Step) != 0 ? int(I) - Step + W : int(I))...);
@@ -36,7 +32,7 @@ DEVIATE_HD void transpose_steps(pack<T, W> (&rows)[W]) {
 
 /// \brief True if a row of the square is one hardware vector.
 template <class T, int W>
-inline constexpr bool transposes_in_registers = pack<T, W>::parts == 1;
+inline constexpr bool transposes_in_registers = pack<T, W>::parts == 1 && DEVIATE_VECTOR_TYPES;
 
 /// \brief rows[i], lane j ← rows[j], lane i.
 /// \pre a row is one hardware vector
