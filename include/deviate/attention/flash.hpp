@@ -108,12 +108,34 @@ DEVIATE_HD auto rescaling(const Sites& at, const place& where, const M& from, co
   return at.exp(at.rescale_factor, where, from, to);
 }
 
+/// The running maximum after a tile: the larger of m and the tile's own, or m where that is larger by no more than the
+/// threshold.
+template <class M>
+DEVIATE_HD fragment<M, 1> grown(const fragment<M, 1>& m, const fragment<M, 1>& of_tile, bool started,
+                                double threshold) {
+  if (threshold > 0 && started && static_cast<double>(of_tile.value) - static_cast<double>(m.value) <= threshold)
+    return m;
+  return {maximum(m.value, of_tile.value)};
+}
+
+/// Sets m to the maximum of the scores of the present tile and all before.
+template <class Team, class Tile, class Recipe>
+DEVIATE_BLOCK void look_for_maximum(Team& team, Tile& tile, running_state<Recipe>& state) {
+  for_each(team, tile.padded_rows(), [&](int row) {
+    const auto tile_max = tile.largest_score(row);
+    if (tile_max == minus_infinity<decltype(tile_max)>()) return;
+    const auto m_tile = tile.at.row_max.here(tile.query_index(row), 0, tile.first_key())
+                            .round(row_fragment<Recipe, site::score>{tile_max});
+    state.row_max[row] = maximum(state.row_max[row], m_tile.value);
+  });
+}
+
 /// One key tile in the order of FlashAttention-2: probabilities against the new maximum, O not normalised.
 ///
 ///     m_new = max(m, row_max(S));  alpha = exp(m − m_new);  P = exp(S − m_new)
 ///     l = alpha · l + row_total(P);  O = alpha · O + P · V
 template <class Team, class Tile, class Recipe>
-DEVIATE_BLOCK void flash2_tile(Team& team, Tile& tile, running_state<Recipe>& state) {
+DEVIATE_BLOCK void flash2_tile(Team& team, Tile& tile, running_state<Recipe>& state, double threshold) {
   const auto& at = tile.at;
   for_each(team, tile.padded_rows(), [&](int row) {
     const auto tile_max = tile.largest_score(row);
@@ -121,7 +143,7 @@ DEVIATE_BLOCK void flash2_tile(Team& team, Tile& tile, running_state<Recipe>& st
     const row_fragment<Recipe, site::row_max> m{state.row_max[row]};
     const std::int64_t i = tile.query_index(row), t = tile.first_key();
     const auto m_tile = at.row_max.here(i, 0, t).round(row_fragment<Recipe, site::score>{tile_max});
-    const decltype(m) m_new{maximum(m.value, m_tile.value)};
+    const auto m_new = grown(m, m_tile, state.started(row), threshold);
     if (state.started(row) && m.value != m_new.value) ++state.rescales[row];
     state.alpha[row] = rescaling(at, rescale_place(i, t), m, m_new, state.started(row)).value;
     state.row_max[row] = m_new.value;
@@ -153,14 +175,15 @@ DEVIATE_BLOCK void flash2_tile(Team& team, Tile& tile, running_state<Recipe>& st
 ///     P = exp(S − m_tile);  m_new = max(m, m_tile);  alpha = exp(m − m_new);  beta = exp(m_tile − m_new)
 ///     l_new = alpha · l + beta · row_total(P);  O = (alpha · l · O + beta · P · V) / l_new
 template <class Team, class Tile, class Recipe>
-DEVIATE_BLOCK void flash1_tile(Team& team, Tile& tile, running_state<Recipe>& state) {
+DEVIATE_BLOCK void flash1_tile(Team& team, Tile& tile, running_state<Recipe>& state, row_maximum which) {
   const auto& at = tile.at;
   for_each(team, tile.padded_rows(), [&](int row) {
     const auto tile_max = tile.largest_score(row);
     if (tile_max == minus_infinity<decltype(tile_max)>()) return tile.skip(row);
     const row_fragment<Recipe, site::row_max> m{state.row_max[row]};
     const std::int64_t i = tile.query_index(row), t = tile.first_key();
-    const auto m_tile = at.row_max.here(i, 0, t).round(row_fragment<Recipe, site::score>{tile_max});
+    const auto m_tile =
+        which == row_maximum::known ? m : at.row_max.here(i, 0, t).round(row_fragment<Recipe, site::score>{tile_max});
     const decltype(m) m_new{maximum(m.value, m_tile.value)};
     tile.weights(row, m_tile);
     const auto alpha = rescaling(at, rescale_place(i, t), m, m_new, state.started(row));
@@ -217,15 +240,23 @@ DEVIATE_BLOCK void flash_block(Team& team, const forward_sites<Recipe>& at, cons
   const key_range seen = tile.keys();
   const std::int64_t first = seen.begin / plan.tile_key,
                      last = seen.end == 0 ? first : (seen.end - 1) / plan.tile_key + 1;
-  for (std::int64_t i = first; i < last; ++i) {
+  const auto score_tile = [&](std::int64_t i) {
     const std::int64_t t = plan.order == key_order::ascending ? i : last - 1 - (i - first);
     const std::int64_t begin = t * plan.tile_key, left = k.rows() - begin;
     tile.load_keys(begin, int(left < tile_key ? left : tile_key));
     tile.scores();
+  };
+  if (plan.maximum == row_maximum::known)
+    for (std::int64_t i = first; i < last; ++i) {
+      score_tile(i);
+      look_for_maximum(team, tile, state);
+    }
+  for (std::int64_t i = first; i < last; ++i) {
+    score_tile(i);
     if constexpr (every_tile)
-      flash1_tile(team, tile, state);
+      flash1_tile(team, tile, state, plan.maximum);
     else
-      flash2_tile(team, tile, state);
+      flash2_tile(team, tile, state, plan.rescale_threshold);
   }
   for_each(team, rows, [&](int row) {
     const std::int64_t i = first_query + row;

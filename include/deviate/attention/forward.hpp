@@ -130,6 +130,9 @@ auto flash_forward(const Recipe& r, const Q& q, const K& k, const V& v, const pr
                    const schedule& plan = {}, const Execution& execution = {}) {
   expects(plan.tile_query >= 1 && plan.tile_key >= 1, "flash_forward: tile sizes must be at least 1");
   expects(plan.tile_query <= (1 << 20) && plan.tile_key <= (1 << 30), "flash_forward: tile sizes are too large");
+  expects(
+      plan.rescale_threshold >= 0 && (plan.rescale_threshold == 0 || Recipe::when_normalized == normalization::once),
+      "flash_forward: rescale_threshold must be 0 or more, and 0 where O is normalised after every tile");
   using T = detail::viewed_element<Q>;
   return detail::forward<Recipe, T>(
       r, detail::as_view(q), detail::as_view(k), detail::as_view(v), p, plan.tile_query, execution,

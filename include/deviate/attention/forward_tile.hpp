@@ -7,6 +7,7 @@
 #include <deviate/attention/problem.hpp>
 #include <deviate/attention/recipe.hpp>
 #include <deviate/number/bounded.hpp>
+#include <deviate/number/switched.hpp>
 #include <deviate/number/transpose.hpp>
 #include <deviate/team/team.hpp>
 #include <deviate/tensor/view.hpp>
@@ -204,7 +205,12 @@ class forward_tile {
           const bounded_site<scalar<site::score_product>> bounded(at.score_product.here(0, 0, 0));
           return score_block(row, column, bounded, bounded);
         }
-      score_block(row, column, at.score_sum, at.score_product);
+      if constexpr (std::is_same_v<scalar<site::score_product>, switched> &&
+                    std::is_same_v<score_sum_site, site_operations<switched>>)
+        return in_position(at.score_product.here(0, 0, 0),
+                           [&](const auto& site) { score_block(row, column, site, site); });
+      else
+        score_block(row, column, at.score_sum, at.score_product);
     });
     for_each(team_, padded_rows_, [&](int row) {
       if (!nothing_seen(row / R * R)) hide(row, columns);
@@ -317,10 +323,17 @@ class forward_tile {
           const bounded_site<scalar<site::value_product>> bounded(at.value_product.here(0, 0, 0));
           return weighted_values<false>(row, column, bounded, bounded, use);
         }
-      if (plain)
-        weighted_values<false>(row, column, at.value_sum, at.value_product, use);
+      const auto sum_with = [&](const auto& sum_site, const auto& product_site) {
+        if (plain)
+          weighted_values<false>(row, column, sum_site, product_site, use);
+        else
+          weighted_values<true>(row, column, sum_site, product_site, use);
+      };
+      if constexpr (std::is_same_v<scalar<site::value_product>, switched> &&
+                    std::is_same_v<value_sum_site, site_operations<switched>>)
+        in_position(at.value_product.here(0, 0, 0), [&](const auto& site) { sum_with(site, site); });
       else
-        weighted_values<true>(row, column, at.value_sum, at.value_product, use);
+        sum_with(at.value_sum, at.value_product);
     });
   }
 

@@ -53,6 +53,8 @@ struct problem {
   deviate::mask mask = {};                         ///< all keys by default
   std::span<const std::int64_t> key_lengths = {};  ///< per batch: number of leading keys that exist; empty for all
   std::span<const std::uint8_t> key_visible = {};  ///< [batch × n_key]: 0 hides a key from every query; empty for none
+  /// [n_query]: the key at which each query has its diagonal, for rows taken out of a longer sequence; empty: by alignment
+  std::span<const std::int64_t> diagonals = {};
 };
 
 /// \brief Half-open range of keys.
@@ -72,11 +74,13 @@ struct bound_problem {
   std::int64_t n_query = 0, n_key = 0, group = 1;
   const std::int64_t* key_lengths = nullptr;
   const std::uint8_t* key_visible = nullptr;
+  const std::int64_t* diagonals = nullptr;
   magnitudes of_query{}, of_key{}, of_value{};  ///< of the tensors as given, where they were looked at
 
   /// Keys that the band and the length leave to a query; the key mask is asked per key.
   constexpr key_range keys(std::int64_t batch, std::int64_t query) const {
-    const std::int64_t diagonal = query + (mask.align == alignment::bottom_right ? n_key - n_query : 0);
+    const std::int64_t diagonal =
+        diagonals != nullptr ? diagonals[query] : query + (mask.align == alignment::bottom_right ? n_key - n_query : 0);
     const std::int64_t length = key_lengths != nullptr ? key_lengths[batch] : n_key;
     key_range r{0, length};
     // Distances, not positions, are compared: a window may count up to 2^63 − 1 keys.
@@ -122,6 +126,8 @@ inline bound_problem bind(const extents& q, const extents& k, const extents& v, 
   }
   expects(p.key_visible.empty() || static_cast<std::int64_t>(p.key_visible.size()) == k.batch * k.rows,
           "attention: key_visible must have batch × n_key entries");
+  expects(p.diagonals.empty() || static_cast<std::int64_t>(p.diagonals.size()) == q.rows,
+          "attention: diagonals must have one entry for each query");
   return {scale,
           p.mask,
           q.rows,
@@ -129,6 +135,7 @@ inline bound_problem bind(const extents& q, const extents& k, const extents& v, 
           q.heads / k.heads,
           p.key_lengths.empty() ? nullptr : p.key_lengths.data(),
           p.key_visible.empty() ? nullptr : p.key_visible.data(),
+          p.diagonals.empty() ? nullptr : p.diagonals.data(),
           {},
           {},
           {}};

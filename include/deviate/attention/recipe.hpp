@@ -118,12 +118,14 @@ template <bool Needed>
 struct runtime_formats {};
 template <>
 struct runtime_formats<true> {
-  format formats[site_count];  ///< by site; read only where the site's scalar is a run-time one
+  format formats[site_count];       ///< by site; read only where the site's scalar is a run-time one
+  format row_sum_inside{binary64};  ///< inside the row sum, where that is a run-time scalar other than its terms'
 
   runtime_formats() = default;
   /// \brief Every run-time site uses `f`.
   explicit runtime_formats(const format& f) {
     for (format& site_format : formats) site_format = f;
+    row_sum_inside = f;
   }
 };
 
@@ -256,6 +258,8 @@ struct recipe : detail::runtime_formats<detail::any_runtime<detail::recipe_types
     if constexpr (std::is_same_v<inside, scalar<Terms>> ||
                   (rounds_at_random<inside> && !scalar_traits<inside>::is_runtime))
       return operations_in<inside>(Terms, site_count + int(Sum));
+    else if constexpr (scalar_traits<inside>::is_runtime && Sum == site::row_sum_partial)
+      return site_operations<inside>{typename scalar_traits<inside>::rounder{this->row_sum_inside}};
     else
       return {};
   }

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file attribution.hpp
+/// \brief Which step is to blame: the error of an attention, shared out over groups of its sites.
+///
+/// Four views of one error. *Demote*: one group rounds, all else is exact. *Promote*: one group is exact, all else
+/// rounds. *Shapley shares*: the mean over all orders in which the groups could be lowered; they sum to the whole error.
+/// *First order*: each rounding's own error, carried to the output by the derivatives, in one pass. Where the views
+/// disagree, errors of several groups meet in one place, and raising one alone may even make the result worse.
+// host only
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <deviate/attention/forward.hpp>
+#include <deviate/attention/golden.hpp>
+#include <deviate/attention/switchable.hpp>
+#include <deviate/deviation/error_size.hpp>
+#include <deviate/deviation/first_order.hpp>
+#include <deviate/deviation/row_sample.hpp>
+#include <deviate/deviation/shapley.hpp>
+#include <deviate/number/rounding.hpp>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <unordered_map>
+#include <vector>
+
+namespace deviate {
+
+/// \brief Sites that are switched together.
+struct site_group {
+  std::string name;  ///< for people
+  site_set sites;    ///< its sites; groups must not overlap
+};
+
+/// \brief The default groups: the sums inside the matrix products, and the seven kinds of stored values.
+inline std::vector<site_group> default_site_groups() {
+  return {{"matrix_sums", site_set(site::score_product, site::value_product)},
+          {"score", site_set(site::score)},
+          {"shifted_score", site_set(site::row_max, site::shifted_score)},
+          {"probability", site_set(site::probability, site::probability_operand)},
+          {"row_sum", site_set(site::row_sum_partial, site::row_sum)},
+          {"rescaling", site_set(site::rescale_factor, site::rescaled_sum, site::rescaled_output)},
+          {"output_state", site_set(site::value_partial, site::output_state)},
+          {"output", site_set(site::normalizer, site::output)}};
+}
+
+/// \brief How an attribution is made.
+struct attribution_options {
+  std::vector<site_group> groups = default_site_groups();  ///< up to 64; a site in none of them is always low
+  std::int64_t rows = 128;                                 ///< how many rows are looked at; see row_sample
+  std::optional<double> rescale_threshold = std::nullopt;  ///< also tell what lazy rescaling would change
+  int pairs_of_orders = 64;                                ///< sampled where there are more than 10 groups
+  std::uint64_t seed = 1;                                  ///< of these
+  bool first_order = true;                                 ///< also the pass of tracked numbers, the slowest of all
+  workers who = {};                                        ///< threads, and a callback for progress in runs
+};
+
+/// \brief Most groups for which every subset is run.
+inline constexpr int most_factorial_groups = 10;
+
+/// \brief What one group has to do with the error.
+struct group_attribution {
+  std::string name;            ///< of the group
+  site_set sites;              ///< its sites
+  double shapley_mse = 0;      ///< Shapley value of the mean square error, as a share of the whole
+  double shapley_bias = 0;     ///< Shapley value of the bias, in the unit of V
+  double half_width = 0;       ///< of the 95 % interval of shapley_mse, where orders were sampled
+  error_size demoted;          ///< this group low, all others exact
+  error_size promoted;         ///< this group exact, all others low
+  double first_order_mse = 0;  ///< mean of (its error × the whole error), both to first order, as a share of the mse
+};
+
+/// \brief An error, shared out.
+struct attribution {
+  error_size total;                       ///< every group low
+  error_size exact;                       ///< every group exact: the residual, with the groups' names taken away
+  std::vector<group_attribution> groups;  ///< in the order asked for
+  std::vector<error_size> subsets;        ///< by bit mask of the low groups; empty where orders were sampled
+  std::vector<double> interactions;       ///< groups × groups: Shapley interactions of the mse, as shares of the whole
+  double residual = 0;                    ///< mse of `exact`, as a share of the whole
+  error_size without_rescaling;           ///< every group low, the rows' maxima known from the start
+  error_size without_tiling;              ///< every group low, one key tile
+  std::optional<error_size> with_lazy_rescaling;   ///< every group low, `rescale_threshold`
+  std::int64_t rescales = 0;                       ///< over all rows looked at, every group low
+  std::optional<first_order_moments> first_order;  ///< of every group low
+  std::vector<std::int64_t> rows;                  ///< the rows looked at, in every head
+};
+
+namespace detail {
+
+inline void expect_sound(const attribution_options& o) {
+  expects(!o.groups.empty() && o.groups.size() <= 64, "attribute: 1 to 64 groups");
+  site_set seen;
+  for (const site_group& g : o.groups) {
+    expects(!g.sites.empty(), "attribute: group '" + g.name + "' has no site");
+    expects((seen & g.sites).empty(), "attribute: a site of group '" + g.name + "' is in another group, too");
+    expects(!g.sites.contains(site::input), "attribute: `input` belongs to no group: inputs are rounded beforehand");
+    seen = seen | g.sites;
+  }
+  expects(o.rows >= 1, "attribute: at least one row");
+}
+
+/// Runs Flash Attention or Baseline Attention in a recipe.
+struct flash_kernel {
+  schedule plan;
+  template <class Recipe>
+  auto operator()(const Recipe& r, const row_sample& in, const problem& p, const workers& who) const {
+    return flash_forward(r, in.q, in.k, in.v, p, plan, who);
+  }
+};
+struct baseline_kernel {
+  template <class Recipe>
+  auto operator()(const Recipe& r, const row_sample& in, const problem& p, const workers& who) const {
+    return baseline_forward(r, in.q, in.k, in.v, p, who);
+  }
+};
+
+/// Everything that is run for one attribution.
+template <class Low, class Kernel>
+class attribution_runs {
+ public:
+  attribution_runs(const Low& low, const Kernel& kernel, const row_sample& sample, const attribution_options& o)
+      : kernel_(kernel), sample_(sample), options_(o), formats_(deviate::formats_of(low)) {
+    golden_ = golden(sample.q, sample.k, sample.v, sample.with_masks(), o.who).output;
+    always_ = site_set::all();
+    for (const site_group& g : o.groups) always_ = always_ - g.sites;
+  }
+
+  /// The sites that are low where a subset of the groups is.
+  site_set sites_of(std::uint64_t mask) const {
+    site_set low = always_;
+    for (std::size_t g = 0; g < options_.groups.size(); ++g)
+      if ((mask >> g & 1) != 0) low = low | options_.groups[g].sites;
+    return low;
+  }
+  error_size run(std::uint64_t mask, const workers& who) const { return run_with(kernel_, sites_of(mask), who); }
+  template <class AnyKernel>
+  error_size run_with(const AnyKernel& kernel, site_set low, const workers& who,
+                      std::int64_t* rescales = nullptr) const {
+    const auto got = [&] {
+      if constexpr (std::is_same_v<typename Low::exponential_type, natural_exponential>)
+        return output_of<switchable<Low>>(kernel, low, who);
+      else if (low.contains(site::probability))
+        return output_of<switchable<Low>>(kernel, low, who);
+      else
+        return output_of<switchable<Low, natural_exponential>>(kernel, low, who);
+    }();
+    if (rescales != nullptr)
+      for (const std::int32_t n : got.rescales.values()) *rescales += n;
+    return error_between(got.output.values(), golden_.values());
+  }
+  first_order_moments first_order() const {
+    const site_set low = site_set::all();
+    return moments_of(output_of<tracked_switchable<Low>>(kernel_, low, options_.who).output);
+  }
+  std::uint64_t everything() const {
+    const std::size_t n = options_.groups.size();
+    return n == 64 ? ~std::uint64_t(0) : (std::uint64_t(1) << n) - 1;
+  }
+
+ private:
+  template <class Switchable, class AnyKernel>
+  auto output_of(const AnyKernel& kernel, site_set low, const workers& who) const {
+    const problem p = switched_problem(sample_.with_masks(), formats_, low, sample_.q.shape().columns);
+    return kernel(switched_to<Switchable>(formats_, low), sample_, p, who);
+  }
+
+  Kernel kernel_;
+  const row_sample& sample_;
+  const attribution_options& options_;
+  recipe_formats formats_;
+  tensor<double> golden_;
+  site_set always_;
+};
+
+/// Shapley values from every subset, or from sampled orders.
+template <class Runs>
+void share_out(attribution& a, const Runs& runs, const attribution_options& o) {
+  const std::size_t n = o.groups.size();
+  const workers one{.count = 1};
+  if (n <= std::size_t(most_factorial_groups)) {
+    a.subsets.resize(std::size_t(1) << n);
+    parallel_for(o.who, std::int64_t(a.subsets.size()),
+                 [&](std::int64_t mask, arena&) { a.subsets[std::size_t(mask)] = runs.run(std::uint64_t(mask), one); });
+    std::vector<double> mse, bias;
+    for (const error_size& e : a.subsets) {
+      mse.push_back(e.mse);
+      bias.push_back(e.bias);
+    }
+    const std::vector<double> shares = shapley_values(mse), biases = shapley_values(bias);
+    a.interactions = shapley_interactions(mse);
+    for (double& x : a.interactions) x = a.total.mse > 0 ? x / a.total.mse : 0;
+    for (std::size_t g = 0; g < n; ++g) {
+      a.groups[g].shapley_mse = a.total.mse > 0 ? shares[g] / a.total.mse : 0;
+      a.groups[g].shapley_bias = biases[g];
+    }
+    return;
+  }
+  // Both games meet the same subsets, so each is run once.
+  std::unordered_map<std::uint64_t, error_size> met;
+  const auto size_of = [&](std::uint64_t mask) -> const error_size& {
+    const auto found = met.find(mask);
+    return found != met.end() ? found->second : met.emplace(mask, runs.run(mask, o.who)).first->second;
+  };
+  const auto shares = sampled_shapley_values(
+      int(n), [&](std::uint64_t mask) { return size_of(mask).mse; }, o.pairs_of_orders, o.seed);
+  const auto biases = sampled_shapley_values(
+      int(n), [&](std::uint64_t mask) { return size_of(mask).bias; }, o.pairs_of_orders, o.seed);
+  for (std::size_t g = 0; g < n; ++g) {
+    a.groups[g].shapley_mse = a.total.mse > 0 ? shares[g].value / a.total.mse : 0;
+    a.groups[g].half_width = a.total.mse > 0 ? shares[g].half_width / a.total.mse : 0;
+    a.groups[g].shapley_bias = biases[g].value;
+  }
+}
+
+template <class Low, class Kernel>
+attribution attribute(const Low& low, const Kernel& kernel, const row_sample& sample, const attribution_options& o) {
+  expect_sound(o);
+  const attribution_runs<Low, Kernel> runs(low, kernel, sample, o);
+  attribution a;
+  a.rows = sample.rows;
+  const std::uint64_t all = runs.everything();
+  const site_set every = runs.sites_of(all);
+  a.total = runs.run_with(kernel, every, o.who, &a.rescales);
+  a.exact = runs.run(0, o.who);
+  a.residual = a.total.mse > 0 ? a.exact.mse / a.total.mse : 0;
+  for (std::size_t g = 0; g < o.groups.size(); ++g) {
+    group_attribution share;
+    share.name = o.groups[g].name;
+    share.sites = o.groups[g].sites;
+    a.groups.push_back(share);
+  }
+  share_out(a, runs, o);
+  for (std::size_t g = 0; g < o.groups.size(); ++g) {
+    const std::uint64_t bit = std::uint64_t(1) << g;
+    a.groups[g].demoted = a.subsets.empty() ? runs.run(bit, o.who) : a.subsets[bit];
+    a.groups[g].promoted = a.subsets.empty() ? runs.run(all ^ bit, o.who) : a.subsets[all ^ bit];
+  }
+  a.without_rescaling = a.without_tiling = a.total;
+  if constexpr (std::is_same_v<Kernel, flash_kernel>) {
+    flash_kernel changed = kernel;
+    changed.plan.maximum = row_maximum::known;
+    a.without_rescaling = runs.run_with(changed, every, o.who);
+    changed = kernel;
+    changed.plan.tile_key = std::max<std::int64_t>(sample.k.shape().rows, 1);
+    a.without_tiling = runs.run_with(changed, every, o.who);
+    if (o.rescale_threshold) {
+      changed = kernel;
+      changed.plan.rescale_threshold = *o.rescale_threshold;
+      a.with_lazy_rescaling = runs.run_with(changed, every, o.who);
+    }
+  }
+  if (o.first_order) {
+    a.first_order = runs.first_order();
+    const site_set tracked_sites = site_set::all();
+    for (group_attribution& g : a.groups)
+      g.first_order_mse = a.total.mse > 0 ? a.first_order->between(g.sites, tracked_sites) / a.total.mse : 0;
+  }
+  return a;
+}
+
+}  // namespace detail
+
+/// \brief Shares out the error of Flash Attention in a recipe over groups of its sites.
+///
+/// Every subset of up to 10 groups is run over a sample of rows (2^n runs), more groups by sampled orders. Golden is
+/// computed on the inputs rounded to the recipe's input format, and so are all runs: rounding the inputs is no part of
+/// the error. A group that is not low computes in double, so that the error with no group low is that of double.
+/// The same bits for any number of workers.
+/// \param low the recipe under study: native, emulated or run-time formats; formats that float holds, or wider ones short
+/// of double
+/// \param q queries, k keys, v values: as for `flash_forward`
+/// \param k keys
+/// \param v values
+/// \param p scale and masks
+/// \param plan tile sizes, key order and maximum
+/// \param o groups, rows, what else is wanted
+/// \throws contract_violation as `flash_forward`, or if groups overlap or name `input`
+template <class Low, class Q, class K, class V>
+attribution attribute(const Low& low, const Q& q, const K& k, const V& v, const problem& p = {},
+                      const schedule& plan = {}, const attribution_options& o = {}) {
+  const row_sample sample = sample_rows(q, k, v, p, o.rows, formats_of(low).of_site[int(site::input)]);
+  return detail::attribute(low, detail::flash_kernel{plan}, sample, o);
+}
+
+/// \brief The same of Baseline Attention, which has no tiles and nothing to rescale.
+template <class Low, class Q, class K, class V>
+attribution attribute_baseline(const Low& low, const Q& q, const K& k, const V& v, const problem& p = {},
+                               const attribution_options& o = {}) {
+  const row_sample sample = sample_rows(q, k, v, p, o.rows, formats_of(low).of_site[int(site::input)]);
+  return detail::attribute(low, detail::baseline_kernel{}, sample, o);
+}
+
+}  // namespace deviate
