@@ -94,8 +94,9 @@
 #endif
 
 /// \def DEVIATE_VECTOR_TYPES
-/// \brief 1 where the compiler has vector types; nvcc has none in functions that device code may call.
-#if defined(__CUDACC__)
+/// \brief 1 where the compiler has vector types; nvcc has none in functions that device code may call. May be set to 0.
+#if defined(DEVIATE_VECTOR_TYPES)
+#elif defined(__CUDACC__)
 #define DEVIATE_VECTOR_TYPES 0
 #else
 #define DEVIATE_VECTOR_TYPES 1

@@ -101,18 +101,20 @@ inline void expect_sound(const attribution_options& o) {
   expects(o.rows >= 1, "attribute: at least one row");
 }
 
+inline workers_by<native_double_tile> in_double(const workers& who) { return {who}; }
+
 /// Runs Flash Attention or Baseline Attention in a recipe.
 struct flash_kernel {
   schedule plan;
   template <class Recipe>
   auto operator()(const Recipe& r, const row_sample& in, const problem& p, const workers& who) const {
-    return flash_forward(r, in.q, in.k, in.v, p, plan, who);
+    return flash_forward(r, in.q, in.k, in.v, p, plan, in_double(who));
   }
 };
 struct baseline_kernel {
   template <class Recipe>
   auto operator()(const Recipe& r, const row_sample& in, const problem& p, const workers& who) const {
-    return baseline_forward(r, in.q, in.k, in.v, p, who);
+    return baseline_forward(r, in.q, in.k, in.v, p, in_double(who));
   }
 };
 

@@ -26,6 +26,18 @@ struct by_threads {
   int lanes = 4;  ///< threads of the team
 };
 
+/// \brief Workers with a register tile of one's own.
+template <class Tile>
+struct workers_by : workers {};
+
+/// \brief block(team, i) for every i < n, on all cores, with that register tile.
+template <class Tile, class Block>
+void run_blocks(const workers_by<Tile>& who, std::int64_t n, Block block) {
+  parallel_for(who, n, [&](std::int64_t i, arena& scratch) {
+    serial_team<Tile> team(scratch);
+    block(team, i);
+  });
+}
 /// \brief block(team, i) for every i < n, on all cores: each worker is a serial team of one lane.
 template <class Block>
 void run_blocks(const workers& who, std::int64_t n, Block block) {

@@ -32,6 +32,9 @@ using plain_tile = register_tile<1, 1, 1>;
 /// \brief Vectors of the host's native width.
 using native_tile = register_tile<DEVIATE_NATIVE_VECTOR_BYTES / 4, DEVIATE_NATIVE_VECTOR_BYTES == 64 ? 8 : 4, 2>;
 
+/// \brief Vectors of the host's native width, of double.
+using native_double_tile = register_tile<DEVIATE_NATIVE_VECTOR_BYTES / 8, DEVIATE_NATIVE_VECTOR_BYTES == 64 ? 8 : 4, 1>;
+
 /// \brief A team: `size()` lanes, `lanes(body)`, `reduce(value, operation)`, `shared<T>(n)`, and its register tile.
 template <class T>
 concept team = requires(T& t, void (*body)(int), int (*value)(int), int (*operation)(int, int)) {
