@@ -9,6 +9,7 @@
 // host only
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <deviate/attention/forward.hpp>
@@ -19,7 +20,9 @@
 #include <deviate/deviation/row_sample.hpp>
 #include <deviate/deviation/shapley.hpp>
 #include <deviate/number/rounding.hpp>
+#include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <unordered_map>
@@ -71,6 +74,19 @@ struct group_attribution {
   double first_order_mse = 0;  ///< mean of (its error × the whole error), both to first order, as a share of the mse
 };
 
+/// \brief The row whose error is largest, and where on its way through the keys the error comes about.
+struct worst_row {
+  std::int64_t batch = 0;  ///< of the row
+  std::int64_t head = 0;   ///< query head
+  std::int64_t row = 0;    ///< in the whole problem
+  double mse = 0;          ///< over its elements
+  /// Root mean square error of the row if it ended after each key tile it sees, times the share of the row's weight that
+  /// lies so far: what has come about of the final error.
+  std::vector<double> error_after;
+  std::vector<std::int64_t> tiles;  ///< first keys of these tiles
+  std::int64_t worst_tile = -1;     ///< first key of the tile after which the error grows most; −1: no tiles
+};
+
 /// \brief An error, shared out.
 struct attribution {
   error_size total;                       ///< every group low
@@ -85,6 +101,8 @@ struct attribution {
   std::int64_t rescales = 0;                       ///< over all rows looked at, every group low
   std::optional<first_order_moments> first_order;  ///< of every group low
   std::vector<std::int64_t> rows;                  ///< the rows looked at, in every head
+  std::vector<double> row_mse;                     ///< [batch × query heads × rows looked at]: every group low
+  worst_row worst;                                 ///< of the rows looked at
 };
 
 namespace detail {
@@ -122,8 +140,9 @@ struct baseline_kernel {
 template <class Low, class Kernel>
 class attribution_runs {
  public:
-  attribution_runs(const Low& low, const Kernel& kernel, const row_sample& sample, const attribution_options& o)
-      : kernel_(kernel), sample_(sample), options_(o), formats_(deviate::formats_of(low)) {
+  attribution_runs(const recipe_formats& formats, const Kernel& kernel, const row_sample& sample,
+                   const attribution_options& o)
+      : kernel_(kernel), sample_(sample), options_(o), formats_(formats) {
     golden_ = golden(sample.q, sample.k, sample.v, sample.with_masks(), o.who).output;
     always_ = site_set::all();
     for (const site_group& g : o.groups) always_ = always_ - g.sites;
@@ -136,25 +155,70 @@ class attribution_runs {
       if ((mask >> g & 1) != 0) low = low | options_.groups[g].sites;
     return low;
   }
+  /// Mean square error of every row, and the worst row.
+  void look_at_rows(attribution& a, site_set low) const {
+    const auto got = dispatch(kernel_, sample_, low, options_.who).output;
+    const std::int64_t rows = got.shape().rows, columns = got.shape().columns;
+    for (std::int64_t b = 0; b < got.shape().batch; ++b)
+      for (std::int64_t h = 0; h < got.shape().heads; ++h)
+        for (std::int64_t i = 0; i < rows; ++i) {
+          const auto row = [&](const tensor<double>& t) {
+            return std::span<const double>(&t(b, h, i, 0), std::size_t(columns));
+          };
+          const error_size e = error_between(row(got), row(golden_));
+          a.row_mse.push_back(e.not_finite > 0 ? std::numeric_limits<double>::infinity() : e.mse);
+          if (a.row_mse.size() == 1 || a.row_mse.back() > a.worst.mse)
+            a.worst = {b, h, sample_.rows[std::size_t(i)], a.row_mse.back(), {}, {}, -1};
+        }
+  }
+  /// Follows the worst row through its key tiles.
+  void follow_worst(attribution& a, site_set low) const {
+    if constexpr (std::is_same_v<Kernel, flash_kernel>) {
+      if (kernel_.plan.order != key_order::ascending || a.row_mse.empty()) return;
+      const row_sample one = sample_.only(a.worst.batch, a.worst.head, a.worst.row);
+      const std::int64_t n = one.k.shape().rows, tile = std::min(kernel_.plan.tile_key, std::max<std::int64_t>(n, 1));
+      const problem p = one.with_masks();
+      const key_range seen = bind(one.q.shape(), one.k.shape(), one.v.shape(), p).keys(0, 0);
+      for (std::int64_t first = seen.begin / tile * tile; first < seen.end; first += tile)
+        a.worst.tiles.push_back(first);
+      a.worst.error_after.resize(a.worst.tiles.size());
+      std::vector<double> log_sum_exp(a.worst.tiles.size());
+      parallel_for(options_.who, std::int64_t(a.worst.tiles.size()), [&](std::int64_t t, arena&) {
+        row_sample prefix = one;
+        prefix.key_length = std::min(a.worst.tiles[std::size_t(t)] + tile, seen.end);
+        const workers alone{.count = 1};
+        const auto exact = golden(prefix.q, prefix.k, prefix.v, prefix.with_masks(), alone);
+        const auto got = dispatch(kernel_, prefix, low, alone).output;
+        const error_size e = error_between(got.values(), exact.output.values());
+        log_sum_exp[std::size_t(t)] = exact.log_sum_exp(0, 0, 0, 0);
+        a.worst.error_after[std::size_t(t)] =
+            e.not_finite > 0 ? std::numeric_limits<double>::infinity() : std::sqrt(e.mse);
+      });
+      for (std::size_t t = 0; t < a.worst.tiles.size(); ++t)
+        a.worst.error_after[t] *= std::exp(log_sum_exp[t] - log_sum_exp.back());
+      double before = 0, most = -1;
+      for (std::size_t t = 0; t < a.worst.tiles.size() && std::isfinite(before); ++t) {
+        const double grown = a.worst.error_after[t] - before;
+        if (grown > most) {
+          most = grown;
+          a.worst.worst_tile = a.worst.tiles[t];
+        }
+        before = a.worst.error_after[t];
+      }
+    }
+  }
   error_size run(std::uint64_t mask, const workers& who) const { return run_with(kernel_, sites_of(mask), who); }
   template <class AnyKernel>
   error_size run_with(const AnyKernel& kernel, site_set low, const workers& who,
                       std::int64_t* rescales = nullptr) const {
-    const auto got = [&] {
-      if constexpr (std::is_same_v<typename Low::exponential_type, natural_exponential>)
-        return output_of<switchable<Low>>(kernel, low, who);
-      else if (low.contains(site::probability))
-        return output_of<switchable<Low>>(kernel, low, who);
-      else
-        return output_of<switchable<Low, natural_exponential>>(kernel, low, who);
-    }();
+    const auto got = dispatch(kernel, sample_, low, who);
     if (rescales != nullptr)
       for (const std::int32_t n : got.rescales.values()) *rescales += n;
     return error_between(got.output.values(), golden_.values());
   }
   first_order_moments first_order() const {
     const site_set low = site_set::all();
-    return moments_of(output_of<tracked_switchable<Low>>(kernel_, low, options_.who).output);
+    return moments_of(output_of<tracked_switchable<Low>>(kernel_, sample_, low, options_.who).output);
   }
   std::uint64_t everything() const {
     const std::size_t n = options_.groups.size();
@@ -162,10 +226,18 @@ class attribution_runs {
   }
 
  private:
+  /// The recipe's exponential is that of `probability`: exact where the site is.
+  template <class AnyKernel>
+  auto dispatch(const AnyKernel& kernel, const row_sample& in, site_set low, const workers& who) const {
+    if constexpr (!std::is_same_v<typename Low::exponential_type, natural_exponential>)
+      if (!low.contains(site::probability))
+        return output_of<switchable<Low, natural_exponential>>(kernel, in, low, who);
+    return output_of<switchable<Low>>(kernel, in, low, who);
+  }
   template <class Switchable, class AnyKernel>
-  auto output_of(const AnyKernel& kernel, site_set low, const workers& who) const {
-    const problem p = switched_problem(sample_.with_masks(), formats_, low, sample_.q.shape().columns);
-    return kernel(switched_to<Switchable>(formats_, low), sample_, p, who);
+  auto output_of(const AnyKernel& kernel, const row_sample& in, site_set low, const workers& who) const {
+    const problem p = switched_problem(in.with_masks(), formats_, low, in.q.shape().columns);
+    return kernel(switched_to<Switchable>(formats_, low), in, p, who);
   }
 
   Kernel kernel_;
@@ -217,14 +289,17 @@ void share_out(attribution& a, const Runs& runs, const attribution_options& o) {
 }
 
 template <class Low, class Kernel>
-attribution attribute(const Low& low, const Kernel& kernel, const row_sample& sample, const attribution_options& o) {
+attribution attribute(const recipe_formats& formats, const Kernel& kernel, const row_sample& sample,
+                      const attribution_options& o) {
   expect_sound(o);
-  const attribution_runs<Low, Kernel> runs(low, kernel, sample, o);
+  const attribution_runs<Low, Kernel> runs(formats, kernel, sample, o);
   attribution a;
   a.rows = sample.rows;
   const std::uint64_t all = runs.everything();
   const site_set every = runs.sites_of(all);
   a.total = runs.run_with(kernel, every, o.who, &a.rescales);
+  runs.look_at_rows(a, every);
+  runs.follow_worst(a, every);
   a.exact = runs.run(0, o.who);
   a.residual = a.total.mse > 0 ? a.exact.mse / a.total.mse : 0;
   for (std::size_t g = 0; g < o.groups.size(); ++g) {
@@ -282,16 +357,18 @@ attribution attribute(const Low& low, const Kernel& kernel, const row_sample& sa
 template <class Low, class Q, class K, class V>
 attribution attribute(const Low& low, const Q& q, const K& k, const V& v, const problem& p = {},
                       const schedule& plan = {}, const attribution_options& o = {}) {
-  const row_sample sample = sample_rows(q, k, v, p, o.rows, formats_of(low).of_site[int(site::input)]);
-  return detail::attribute(low, detail::flash_kernel{plan}, sample, o);
+  const recipe_formats formats = formats_of(low);
+  const row_sample sample = sample_rows(q, k, v, p, o.rows, formats.of_site[int(site::input)]);
+  return detail::attribute<Low>(formats, detail::flash_kernel{plan}, sample, o);
 }
 
 /// \brief The same of Baseline Attention, which has no tiles and nothing to rescale.
 template <class Low, class Q, class K, class V>
 attribution attribute_baseline(const Low& low, const Q& q, const K& k, const V& v, const problem& p = {},
                                const attribution_options& o = {}) {
-  const row_sample sample = sample_rows(q, k, v, p, o.rows, formats_of(low).of_site[int(site::input)]);
-  return detail::attribute(low, detail::baseline_kernel{}, sample, o);
+  const recipe_formats formats = formats_of(low);
+  const row_sample sample = sample_rows(q, k, v, p, o.rows, formats.of_site[int(site::input)]);
+  return detail::attribute<Low>(formats, detail::baseline_kernel{}, sample, o);
 }
 
 }  // namespace deviate

@@ -4,10 +4,12 @@
 // host only
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deviate/attention/forward.hpp>
 #include <deviate/number/rounding.hpp>
 #include <deviate/tensor/tensor.hpp>
+#include <string>
 #include <vector>
 
 namespace deviate {
@@ -20,12 +22,41 @@ struct row_sample {
   std::vector<std::int64_t> rows;       ///< their numbers in the whole problem; the same in every head
   std::vector<std::int64_t> diagonals;  ///< the key at which each has its diagonal
   problem whole;                        ///< as given
+  std::int64_t key_length = -1;         ///< keys beyond it do not exist; −1: as given
 
   /// \brief The problem of these rows. It refers to this object.
   problem with_masks() const {
     problem p = whole;
     p.diagonals = diagonals;
+    if (key_length >= 0) p.key_lengths = {&key_length, 1};
     return p;
+  }
+  /// \brief One row of one head alone, with the keys and values of its head. The key masks are those of its batch.
+  row_sample only(std::int64_t batch, std::int64_t head, std::int64_t row) const {
+    row_sample one;
+    const std::int64_t group = q.shape().heads / k.shape().heads;
+    const auto i = std::size_t(std::find(rows.begin(), rows.end(), row) - rows.begin());
+    expects(i < rows.size(), "row_sample: row " + std::to_string(row) + " is not in the sample");
+    const auto part = [&](const tensor<double>& from, std::int64_t h, std::int64_t first, std::int64_t count) {
+      const auto* const at =
+          from.values().data() + ((batch * from.shape().heads + h) * from.shape().rows + first) * from.shape().columns;
+      return tensor<double>({1, 1, count, from.shape().columns},
+                            std::vector<double>(at, at + count * from.shape().columns));
+    };
+    one.q = part(q, head, std::int64_t(i), 1);
+    one.k = part(k, head / group, 0, k.shape().rows);
+    one.v = part(v, head / group, 0, v.shape().rows);
+    one.rows = {row};
+    one.diagonals = {diagonals[i]};
+    one.whole = whole;
+    if (!whole.key_lengths.empty()) {
+      one.key_length = whole.key_lengths[std::size_t(batch)];
+      one.whole.key_lengths = {};
+    }
+    if (!whole.key_visible.empty())
+      one.whole.key_visible =
+          whole.key_visible.subspan(std::size_t(batch * k.shape().rows), std::size_t(k.shape().rows));
+    return one;
   }
 };
 
