@@ -21,8 +21,9 @@ struct command {
   std::string name;
   int (*run)(const words&, std::ostream&, std::ostream&);
 };
-const std::array<command, 5>& commands() {
-  static const std::array<command, 5> all{{{"study", study_command},
+const std::array<command, 6>& commands() {
+  static const std::array<command, 6> all{{{"study", study_command},
+                                           {"attribute", attribute_command},
                                            {"run", run_command},
                                            {"compare", compare_command},
                                            {"formats", formats_command},
@@ -38,6 +39,7 @@ std::string version() {
 std::string overview() {
   return "deviate " + version() + R"(: how far is attention from the right answer, and does it matter?
   study    deviation of recipes, formats and tiles on real or random Q, K, V
+  attribute  which step is to blame: the error shared out over the steps of the algorithm
   run      attention under one recipe and format, written as .npy
   compare  all metrics between two tensor files, with a recommended tolerance
   formats  the number formats and their limits

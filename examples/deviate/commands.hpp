@@ -17,6 +17,7 @@ namespace deviate::tool {
 /// \throws usage_error, file_error, contract_violation: nothing has been written then
 /// @{
 int study_command(const words& given, std::ostream& out, std::ostream& errors);
+int attribute_command(const words& given, std::ostream& out, std::ostream& errors);
 int run_command(const words& given, std::ostream& out, std::ostream& errors);
 int compare_command(const words& given, std::ostream& out, std::ostream& errors);
 int formats_command(const words& given, std::ostream& out, std::ostream& errors);

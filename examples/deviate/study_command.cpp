@@ -6,6 +6,7 @@
 #include "deviate/io/file_error.hpp"
 #include "deviate/output.hpp"
 #include "deviate/progress.hpp"
+#include "deviate/random_choice.hpp"
 #include "deviate/report/json.hpp"
 #include "deviate/report/report.hpp"
 #include "deviate/report/table.hpp"
@@ -14,13 +15,10 @@
 #include "deviate/usage_error.hpp"
 
 #include <array>
-#include <unistd.h>
 
 namespace deviate::tool {
 namespace {
 
-const std::array<std::string, 3> distributions{"uniform", "normal", "outliers"};
-const std::array<std::string, 4> random_options{"--n", "--d", "--heads", "--seed"};
 const std::array<std::string, 3> mask_options{"--causal", "--window", "--alignment"};
 const std::array<std::string, 2> goldens{"rounded", "unrounded"};
 constexpr int most_workers = 1024;
@@ -41,13 +39,7 @@ constexpr const char* notes =
 
 void declare(option_set& options) {
   add_input_options(options);
-  options.add("--random", "NAME",
-              "Random inputs instead: uniform in (0, 1), normal with mean 0 and deviation 1,\n"
-              "or outliers: normal, and 0.1 % more of deviation 10 added");
-  options.add("--n", "LIST", "Rows of random Q, K and V (default 1024)");
-  options.add("--d", "D", "Columns of random Q, K and V (default 64)");
-  options.add("--heads", "H", "Heads of random Q, K and V (default 1)");
-  options.add("--seed", "S", "Seed of random inputs (default 1); the same bits on every machine");
+  add_random_options(options);
   options.add("--formats", "LIST", "Formats (default bf16,fp16); `deviate formats` lists names, e<X>m<Y> is any other");
   add_rounding_options(options, "--rounding-seed");
   options.add("--recipes", "LIST", "baseline, flash1_all, flash2_all, flash2_fp32_state (default all)");
@@ -75,41 +67,10 @@ std::vector<T> or_default(std::vector<T> given, std::vector<T> otherwise) {
   return given.empty() ? otherwise : given;
 }
 
-// The machine's memory, the only bound on random inputs: beyond it a process is killed rather than refused.
-void expect_memory_for(const random_inputs& how) {
-  const double needed =
-      3.0 * sizeof(double) * static_cast<double>(how.n) * static_cast<double>(how.d) * static_cast<double>(how.heads);
-  const double there = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
-  if (needed > there)
-    throw usage_error("--n " + std::to_string(how.n) + " --d " + std::to_string(how.d) + " --heads " +
-                      std::to_string(how.heads) + ": Q, K and V exceed this machine's memory");
-}
-
-std::vector<random_inputs> random_of(const option_set& options) {
-  random_inputs how;
-  how.distribution = options.choice("--random", distributions);
-  how.d = options.whole("--d", 1, largest_count, how.d);
-  how.heads = options.whole("--heads", 1, largest_count, how.heads);
-  how.seed = options.seed("--seed", how.seed);
-  std::vector<random_inputs> all;
-  for (const std::int64_t n : or_default(options.counts("--n", largest_count), {1024})) {
-    how.n = n;
-    expect_memory_for(how);
-    all.push_back(how);
-  }
-  return all;
-}
-
 // Options that say something of inputs that are not there.
 void expect_no_conflict(const option_set& options) {
+  expect_one_source(options);
   const bool random = options.given("--random");
-  if (random && names_files(options)) throw usage_error("--random and inputs from files exclude each other");
-  if (random && options.given("--dtype")) throw usage_error("--dtype belongs to .npy files (--q, --k, --v)");
-  const std::string shape = options.first_given(random_options);
-  if (!random && !shape.empty())
-    throw usage_error(
-        shape + " belongs to --random" +
-        (names_files(options) ? "; files have their own sizes" : ": add --random uniform, normal or outliers"));
   const std::string mask = options.first_given(mask_options);
   if (!random && !names_files(options) && !mask.empty())
     throw usage_error(mask + " needs inputs: add --random or --input; the default study has its own masks");

@@ -245,13 +245,18 @@ std::string html_escaped(std::string_view text) {
   return escaped;
 }
 
-std::string report_html(const study_result& study, const picture_list& drawn) {
+std::string html_page_start(const std::string& title, const std::string& heading) {
   std::string text =
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<title>Deviation of attention from golden</title>\n<style>";
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>" +
+      html_escaped(title) + "</title>\n<style>";
   text += style_sheet;
-  text += "</style>\n</head>\n<body>\n<h1>How far attention lies from the right answer</h1>\n";
+  return text + "</style>\n</head>\n<body>\n<h1>" + html_escaped(heading) + "</h1>\n";
+}
+
+std::string report_html(const study_result& study, const picture_list& drawn) {
+  std::string text =
+      html_page_start("Deviation of attention from golden", "How far attention lies from the right answer");
   text += paragraph(what_was_compared(study));
   text += "<h2>Summary</h2>\n<ul>\n";
   for (const std::string& finding : main_findings(study)) text += "<li>" + prose(finding) + "</li>\n";

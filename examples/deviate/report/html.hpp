@@ -14,6 +14,9 @@ namespace deviate::tool {
 /// \brief `text` as the content of an element or a quoted attribute: made printable, with & < > " ' as entities.
 std::string html_escaped(std::string_view text);
 
+/// \brief The beginning of a page: head, style sheet, heading. It ends with "</body>\n</html>\n".
+std::string html_page_start(const std::string& title, const std::string& heading);
+
 /// \brief The page: a summary in words, the pictures, all rows, what the words mean, and the command that gives it
 /// again.
 ///

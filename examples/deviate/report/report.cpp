@@ -97,13 +97,19 @@ void check_report_directory(const fs::path& out) {
 std::string write_report(const study_result& study, const fs::path& out, const std::string& gnuplot) {
   check_report_directory(out);
   const picture_list drawn = draw_pictures(study, gnuplot);
-  unfinished_report report(out);
-  for (const picture& p : drawn.pictures) report.add(out / p.file, p.svg);
-  report.add(out / "study.csv", study_csv(study));
-  report.add(out / "study.json", study_json(study));
-  report.add(out / "report.html", report_html(study, drawn));
-  report.commit();
+  std::vector<std::pair<std::string, std::string>> files;
+  for (const picture& p : drawn.pictures) files.emplace_back(p.file, p.svg);
+  files.emplace_back("study.csv", study_csv(study));
+  files.emplace_back("study.json", study_json(study));
+  files.emplace_back("report.html", report_html(study, drawn));
+  write_files(out, files);
   return drawn.problem;
+}
+
+void write_files(const fs::path& out, const std::vector<std::pair<std::string, std::string>>& files) {
+  unfinished_report report(out);
+  for (const auto& [name, content] : files) report.add(out / name, content);
+  report.commit();
 }
 
 }  // namespace deviate::tool

@@ -7,6 +7,8 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace deviate::tool {
 
@@ -24,5 +26,9 @@ void check_report_directory(const std::filesystem::path& out);
 /// is left, nor a directory that was made for them.
 std::string write_report(const study_result& study, const std::filesystem::path& out,
                          const std::string& gnuplot = "gnuplot");
+
+/// \brief Writes files into a folder, which is made if need be: all of them, or none.
+/// \throws file_error if the folder or a file cannot be written
+void write_files(const std::filesystem::path& out, const std::vector<std::pair<std::string, std::string>>& files);
 
 }  // namespace deviate::tool

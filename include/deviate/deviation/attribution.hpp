@@ -103,6 +103,7 @@ struct attribution {
   std::vector<std::int64_t> rows;                  ///< the rows looked at, in every head
   std::vector<double> row_mse;                     ///< [batch × query heads × rows looked at]: every group low
   worst_row worst;                                 ///< of the rows looked at
+  tensor<double> low_output;                       ///< O of the rows looked at, every group low
 };
 
 namespace detail {
@@ -157,7 +158,8 @@ class attribution_runs {
   }
   /// Mean square error of every row, and the worst row.
   void look_at_rows(attribution& a, site_set low) const {
-    const auto got = dispatch(kernel_, sample_, low, options_.who).output;
+    a.low_output = dispatch(kernel_, sample_, low, options_.who).output;
+    const tensor<double>& got = a.low_output;
     const std::int64_t rows = got.shape().rows, columns = got.shape().columns;
     for (std::int64_t b = 0; b < got.shape().batch; ++b)
       for (std::int64_t h = 0; h < got.shape().heads; ++h)

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "deviate/attribution_table.hpp"
+
+template deviate::attribution deviate::detail::attribute<deviate::tool::flash2_order>(
+    const deviate::recipe_formats&, const deviate::detail::flash_kernel&, const deviate::row_sample&,
+    const deviate::attribution_options&);
