@@ -6,6 +6,7 @@
 #include "deviate/command_text.hpp"
 #include "deviate/commands.hpp"
 #include "deviate/given_inputs.hpp"
+#include "deviate/io/file_error.hpp"
 #include "deviate/output.hpp"
 #include "deviate/plain_text.hpp"
 #include "deviate/progress.hpp"

@@ -84,9 +84,9 @@ std::string interactions_script(const attribution_result& r) {
     for (std::size_t j = 0; j < n; ++j) {
       const double x = 100 * a.interactions[i * n + j];
       const std::string shown = i == j ? "" : std::fabs(x) < 0.05 ? "0" : three_digits(x);
-      text += std::to_string(j) + " " + std::to_string(i) + " " + shortest(x) + " '" + shown + "'\n";
+      text += std::to_string(j) + " " + std::to_string(i) + " " + shortest(x) + " \"" + shown + "\"\n";
     }
-  return text + "EOD\nplot $m using 1:2:3 with image, $m using 1:2:4 with labels font ',11'\n";
+  return text + "EOD\nplot $m using 1:2:3 with image pixels, $m using 1:2:4 with labels font ',12'\n";
 }
 
 std::string position_script(const attribution_result& r) {
@@ -120,7 +120,7 @@ std::string position_script(const attribution_result& r) {
       "plot $all with points pt 7 ps 0.5 lc rgb '#56B4E9' title 'a row of a head', $mean with lines lw 2 lc rgb "
       "'#0072B2' title 'over all heads'\n";
   if (!followed) return text;
-  text += "unset logscale y\nset yrange [0:*]\nset title " +
+  text += "unset logscale y\nset format y '%.1e'\nset yrange [0:*]\nset title " +
           as_literal("The worst row, " + std::to_string(a.worst.row) + " of head " + std::to_string(a.worst.head) +
                      ": its error on the way through the keys") +
           "\nset xlabel 'keys seen so far'\nset ylabel 'error × share of weight'\nunset key\n$way << EOD\n";
