@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "deviate/study.hpp"
 
-#include <deviate/attention/golden.hpp>
-
 #include "deviate/attention_runs.hpp"
+#include "deviate/golden_reference.hpp"
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 namespace deviate::tool {
 
@@ -31,11 +31,11 @@ job_sizes sizes(const attention_inputs& x) {
 }
 job_sizes sizes(const random_inputs& how) { return {how.heads, how.n, how.n, 2 * how.d}; }
 
-/// Rough cost of one run in multiply-adds, for the progress bar; a golden counts as four.
+/// Rough cost of one run in multiply-adds, for the progress bar; a golden counts as four, in double_double as a hundred.
 double multiply_adds(const job_sizes& s) {
   return double(s.heads) * double(s.n_query) * double(s.n_key) * double(s.columns);
 }
-constexpr double golden_cost = 4;
+constexpr double golden_cost = 4, double_double_cost = 100;
 
 class study_runner {
  public:
@@ -55,18 +55,22 @@ class study_runner {
   void run(const work_item& item, const attention_inputs& inputs) {
     problem p{.scale = options_.scale, .mask = item.mask};
     const double unit = multiply_adds(sizes(inputs));
-    attention_result<double> golden_output;
-    if (!options_.golden_on_rounded_inputs) {
-      golden_output = golden(inputs.q, inputs.k, inputs.v, p, who_);
+    std::optional<certified_golden> golden;
+    const auto compute_golden = [&](const attention_inputs& of) {
+      golden.emplace(of, p, who_);
       done(golden_cost * unit);
-    }
+    };
+    if (!options_.golden_on_rounded_inputs) compute_golden(inputs);
     for (const named_format& chosen : item.formats) {
       const attention_inputs rounded = rounded_inputs(inputs, chosen.numbers, options_.rounding);
-      if (options_.golden_on_rounded_inputs) {
-        golden_output = golden(rounded.q, rounded.k, rounded.v, p, who_);
-        done(golden_cost * unit);
-      }
-      study_row base = measure(item, inputs, rounded, chosen, "baseline", nullptr, p, golden_output);
+      if (options_.golden_on_rounded_inputs) compute_golden(rounded);
+      const double before = golden->share_in_double_double();
+      const golden_reference reference = golden->for_format(nearest(chosen.numbers));
+      // Work that nobody expected is work, too.
+      const double more = (golden->share_in_double_double() - before) * double_double_cost * unit;
+      expected_ += more;
+      done(more);
+      study_row base = measure(item, inputs, rounded, chosen, "baseline", nullptr, p, reference);
       base.ratio_max_abs = ratio(base.deviation.max_abs, base.deviation.max_abs);  // 1, or NaN where it is NaN
       base.ratio_relative_l2 = ratio(base.deviation.relative_l2, base.deviation.relative_l2);
       done(unit);
@@ -75,7 +79,7 @@ class study_runner {
       for (const std::string& recipe : item.recipes) {
         if (recipe == "baseline") continue;
         for (const schedule& plan : item.plans) {
-          study_row row = measure(item, inputs, rounded, chosen, recipe, &plan, p, golden_output);
+          study_row row = measure(item, inputs, rounded, chosen, recipe, &plan, p, reference);
           row.ratio_max_abs = ratio(row.deviation.max_abs, base.deviation.max_abs);
           row.ratio_relative_l2 = ratio(row.deviation.relative_l2, base.deviation.relative_l2);
           result_.rows.push_back(std::move(row));
@@ -88,12 +92,14 @@ class study_runner {
   study_result finish() { return std::move(result_); }
 
  private:
+  /// The format in which ulps are counted.
+  static format nearest(const format& f) { return f.rounded(rounding_mode::nearest_even); }
   /// 0 ÷ 0 is 1: both are exact.
   static double ratio(double x, double base) { return x == base ? 1 : x / base; }
 
   study_row measure(const work_item& item, const attention_inputs& inputs, const attention_inputs& rounded,
                     const named_format& chosen, const std::string& recipe, const schedule* plan, const problem& p,
-                    const attention_result<double>& reference) const {
+                    const golden_reference& reference) const {
     const forward_output got =
         run_attention(recipe, chosen, options_.rounding, rounded, p, plan != nullptr ? *plan : schedule{}, who_);
     study_row row;
@@ -112,9 +118,11 @@ class study_runner {
     row.rounding = mode_names()[static_cast<std::size_t>(chosen.numbers.rounding)];
     row.fraction_bits = chosen.numbers.fraction_bits;
     row.golden = options_.golden_on_rounded_inputs ? "rounded" : "unrounded";
+    row.certificate = reference.certificate;
     deviation_options how;
-    how.ulp_format = chosen.numbers.rounded(rounding_mode::nearest_even);
-    row.deviation = deviation(got.output, reference.output, how);
+    how.ulp_format = nearest(chosen.numbers);
+    row.deviation =
+        std::visit([&](const auto& golden) { return deviation(got.output, golden, how); }, reference.output);
     row.rescales = std::accumulate(got.rescales.values().begin(), got.rescales.values().end(), std::int64_t(0));
     return row;
   }

@@ -31,6 +31,8 @@ constexpr const char* brief =
 constexpr const char* notes =
     "Lists are separated by commas. JSON: an object with `rows`, one for each measurement.\n"
     "Differences are in the unit of V, max_ulp in units of the last place of the format.\n"
+    "Golden comes with a proved bound of its own error; rows in which that of FP64 is not below a\n"
+    "thousandth of half an ulp of the format are computed again in double_double.\n"
     "Examples:\n"
     "  deviate study --random uniform --n 256,1024 --formats bf16,e8m10 --tile-key 32,64\n"
     "  deviate study --input examples/data/smollm2_layer00.safetensors --causal --out report\n"

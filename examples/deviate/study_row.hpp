@@ -5,6 +5,8 @@
 
 #include <deviate/deviation/metrics.hpp>
 
+#include "deviate/golden_certificate.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -27,6 +29,7 @@ struct study_row {
   std::string rounding = "nearest_even";  ///< the mode of the format
   int fraction_bits = 0;
   std::string golden;  ///< "rounded" or "unrounded" inputs
+  golden_certificate certificate;
   deviation_report deviation;
   std::int64_t rescales = 0;     ///< over all rows and heads
   double ratio_max_abs = 1;      ///< to `baseline` in the same format and golden

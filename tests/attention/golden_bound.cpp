@@ -27,6 +27,7 @@ struct comparison {
   double output_ratio = 0;    // bound ÷ error, O: the largest bound over the largest error of all rows
   double lse_ratio = 0;       // likewise, LSE
   double largest_output = 0;  // bound
+  double output_error = 0, lse_error = 0;
 };
 
 template <class Real, class T>
@@ -37,7 +38,7 @@ comparison compare(const inputs<T>& in, const dv::problem& p, const std::vector<
     return double(dv::real50(abs(dv::real50(dv::real50(x) - y))));
   };
   comparison c;
-  double output_error = 0, lse_error = 0, lse_bound = 0;
+  double lse_bound = 0;
   for (std::int64_t h = 0; h < got.output.shape().heads; ++h)
     for (const std::int64_t i : rows) {
       double error = 0;
@@ -46,13 +47,13 @@ comparison compare(const inputs<T>& in, const dv::problem& p, const std::vector<
       const double off = distance(got.log_sum_exp(0, h, i, 0), want.log_sum_exp(0, h, i, 0));
       const double bound = got.output_bound(0, h, i, 0), bound_of_lse = got.log_sum_exp_bound(0, h, i, 0);
       c.hold = c.hold && error <= bound && off <= bound_of_lse;
-      output_error = std::max(output_error, error);
-      lse_error = std::max(lse_error, off);
+      c.output_error = std::max(c.output_error, error);
+      c.lse_error = std::max(c.lse_error, off);
       c.largest_output = std::max(c.largest_output, bound);
       lse_bound = std::max(lse_bound, bound_of_lse);
     }
-  c.output_ratio = c.largest_output / output_error;
-  c.lse_ratio = lse_bound / lse_error;
+  c.output_ratio = c.largest_output / c.output_error;
+  c.lse_ratio = lse_bound / c.lse_error;
   MESSAGE("bound / error: O " << c.output_ratio << " (bound " << c.largest_output << "), LSE " << c.lse_ratio);
   return c;
 }
@@ -117,6 +118,48 @@ TEST_CASE("the bound of FP64 holds where scores cancel and where V cancels") {
   const comparison of_values = compare<double>(values, {.scale = 0.001}, some_rows);
   CHECK(of_values.hold);
   CHECK(of_values.output_ratio < 5000);
+}
+
+TEST_CASE("no term of the bound of FP64 can be left out: scores, sums of values, sums of weights, underflow") {
+  constexpr double u = 0x1p-53;
+  const sizes one_tile{.n_query = 1, .n_key = 128, .d = 1, .d_v = 1};
+  auto in = gaussian_inputs(one_tile, 15);
+  // Scores (step 1): products of 2^40 cancel to a few units, so their roundings are all that matters. All other terms: a
+  // difference below 8 and exp err by less than 10 u, which counts twice, a sum of weights has 20 additions and one of
+  // values 129.
+  const sizes two_columns{.n_query = 1, .n_key = 128, .d = 2, .d_v = 1};
+  auto cancel = gaussian_inputs(two_columns, 16);
+  for (std::int64_t c = 0; c < 2; ++c) cancel.q(0, 0, 0, c) = c == 0 ? 0x1.8p40 : -0x1.8p40;
+  for (std::int64_t j = 0; j < 128; ++j) {
+    cancel.k(0, 0, j, 1) = 1 + double(j) * 0.007;
+    cancel.k(0, 0, j, 0) = cancel.k(0, 0, j, 1) + double(j % 5) * 0x1p-40;
+    cancel.v(0, 0, j, 0) = j % 2 == 0 ? 1 : -1;
+  }
+  const comparison scores = compare<double>(cancel, {.scale = 1.0 / 3}, {0});
+  CHECK(scores.hold);
+  CHECK(scores.output_error > (2 * 10 + 20 + 129 + 1) * u);
+  // Values: equal weights of exactly 1, and 1 + u + u + … loses every u but the first term. Without step 5 there remain
+  // 20 additions of weights, the quotient and twice the error of exp.
+  in.q(0, 0, 0, 0) = 0;
+  for (std::int64_t j = 0; j < 128; ++j) in.v(0, 0, j, 0) = j == 0 ? 1 : u;
+  const comparison values = compare<double>(in, {.scale = 1}, {0});
+  CHECK(values.hold);
+  CHECK(values.output_error > (20 + 1 + 2 * 1.26) * u / 128);
+  CHECK(values.output_ratio < 1.3);
+  // Weights: 1 in each of the 8 lanes, then 15 of them just below u, which all get lost. Without step 5 there remain in
+  // LSE twice the error of exp, log's of ln 8, and the last sum's.
+  in.q(0, 0, 0, 0) = 1;
+  for (std::int64_t j = 0; j < 128; ++j) in.k(0, 0, j, 0) = j < 8 ? 0 : -36.75;
+  const comparison weights = compare<double>(in, {.scale = 1}, {0});
+  CHECK(weights.hold);
+  CHECK(weights.lse_error > (2 * 1.26 + 1.3 * std::log(8.0) + std::log(8.0)) * u);
+  CHECK(weights.lse_ratio < 2);
+  // Underflow: relative errors of the smallest number are nothing, but every weight of 0.6 times it is rounded up to it.
+  for (std::int64_t j = 0; j < 128; ++j) in.k(0, 0, j, 0) = j == 0 ? 0 : -0.5;
+  for (std::int64_t j = 0; j < 128; ++j) in.v(0, 0, j, 0) = 0x1p-1074;
+  const comparison small = compare<double>(in, {.scale = 1}, {0});
+  CHECK(small.hold);
+  CHECK(small.output_error == 0x1p-1074);
 }
 
 TEST_CASE("the bound of FP64 holds at the ends of the range") {

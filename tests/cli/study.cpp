@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // `deviate study`: names, keys, exit statuses, and the same bytes whatever the folder and the number of threads.
+#include <cmath>
 #include <set>
+#include <span>
 #include <thread>
 #include <tuple>
 
@@ -10,18 +12,46 @@ namespace {
 
 using namespace cli_test;
 
-const words row_keys{
-    "inputs", "heads",         "n_query",       "n_key",           "d",       "tile_query", "tile_key",
-    "recipe", "format",        "rounding",      "golden",          "max_abs", "mean_abs",   "std_abs",
-    "rmse",   "relative_l1",   "relative_l2",   "cosine",          "bias",    "bias_ci95",  "max_ulp",
-    "nan",    "wasserstein_1", "ratio_max_abs", "identical_share", "inf",     "rescales",   "ratio_relative_l2"};
+const words row_keys{"inputs",
+                     "heads",
+                     "n_query",
+                     "n_key",
+                     "d",
+                     "tile_query",
+                     "tile_key",
+                     "recipe",
+                     "format",
+                     "rounding",
+                     "golden",
+                     "golden_scalar",
+                     "golden_bound",
+                     "golden_half_ulps",
+                     "golden_uncertified",
+                     "max_abs",
+                     "mean_abs",
+                     "std_abs",
+                     "rmse",
+                     "relative_l1",
+                     "relative_l2",
+                     "cosine",
+                     "bias",
+                     "bias_ci95",
+                     "max_ulp",
+                     "nan",
+                     "wasserstein_1",
+                     "ratio_max_abs",
+                     "identical_share",
+                     "inf",
+                     "rescales",
+                     "ratio_relative_l2"};
 
 words with(words arguments, const words& more) {
   arguments.insert(arguments.end(), more.begin(), more.end());
   return arguments;
 }
 
-const words small{"study", "--random", "normal", "--n", "40", "--d", "8", "--formats", "bf16"};
+const words no_format{"study", "--random", "normal", "--n", "40", "--d", "8"};
+const words small = with(no_format, {"--formats", "bf16"});
 
 TEST_CASE("study: every combination is a row, and every row has every key") {
   const auto study = json_of({"study",        "--random",  "uniform",
@@ -93,6 +123,107 @@ TEST_CASE("study: a mask and a scale change the numbers") {
   CHECK(largest({"--scale", "-0.5"}) != all);
   CHECK(largest({"--scale", "0x1p-2"}) == largest({"--scale", "0.25"}));
   CHECK(largest({"--golden", "unrounded"}) != all);
+}
+
+// Lines of a table as one text: where they are broken depends on the numbers.
+std::string unbroken(const std::string& text) {
+  std::string result;
+  for (const char c : text)
+    if (c != '\n' && c != ' ')
+      result += c;
+    else if (!result.empty() && result.back() != ' ')
+      result += ' ';
+  return result;
+}
+
+TEST_CASE("study: golden is in FP64 and says how near to exact it is proved to be") {
+  const auto row = json_of(with(small, {"--recipes", "baseline", "--json", "-"})).at("rows").at(0);
+  CHECK(row.at("golden_scalar") == "fp64");
+  CHECK(row.at("golden_bound") > 0);
+  CHECK(row.at("golden_bound") < 1e-12);
+  CHECK(row.at("golden_half_ulps") < 1e-9);
+  CHECK(row.at("golden_uncertified") == 0);
+  CHECK(row.at("golden_first_uncertified").is_null());
+  const std::string table = unbroken(outcome_of(small).out);
+  CHECK(contains(table, "Golden: FP64, each element proved within "));
+  CHECK(contains(table, " of half a bf16 ulp at the largest element of its row)."));
+}
+
+TEST_CASE("study: golden moves to double_double for FP64, and the deviation is measured against that") {
+  const words fp64{"--formats", "fp64", "--recipes", "flash2_all"};
+  const auto row = json_of(with(no_format, with(fp64, {"--json", "-", "--workers", "1"}))).at("rows").at(0);
+  CHECK(row.at("golden_scalar") == "double_double");
+  CHECK(row.at("golden_double_double_rows") == 40);
+  CHECK(row.at("golden_bound") < 1e-27);
+  CHECK(row.at("golden_half_ulps") < 1e-9);
+  CHECK(row.at("golden_uncertified") == 0);
+  // A golden rounded to FP64 would make every deviation a whole number of ulps of numbers near it.
+  CHECK(row.at("max_abs") > 1e-17);
+  CHECK(row.at("max_abs") < 1e-14);
+  const double in_units = row.at("per_head").at(0).at("max_abs").get<double>() * 0x1p60;
+  CHECK(in_units != std::floor(in_units));
+  CHECK(contains(unbroken(outcome_of(with(no_format, fp64)).out),
+                 "Golden: double_double, because FP64 cannot be proved to a thousandth of half an ulp of the format"));
+  CHECK(outcome_of(with(no_format, with(fp64, {"--json", "-", "--workers", "1"}))).out ==
+        outcome_of(with(no_format, with(fp64, {"--json", "-", "--workers", "3"}))).out);
+  // One golden for several formats: each takes FP64's rows where these are near enough for it, in any order.
+  const words unrounded{"--golden", "unrounded", "--recipes", "baseline", "--json", "-", "--formats"};
+  const auto first = json_of(with(no_format, with(unrounded, {"fp64,bf16"}))).at("rows");
+  const auto last = json_of(with(no_format, with(unrounded, {"bf16,fp64"}))).at("rows");
+  CHECK(first.at(0) == last.at(1));
+  CHECK(first.at(1) == last.at(0));
+  CHECK(first.at(1).at("golden_scalar") == "fp64");
+}
+
+TEST_CASE("study: large scores move some rows to double_double; larger ones leave rows uncertified") {
+  const auto at = [](const char* scale) {
+    const auto study =
+        json_of(with(no_format, {"--formats", "fp32", "--recipes", "baseline", "--scale", scale, "--json", "-"}));
+    return study.at("rows").at(0);
+  };
+  const auto some = at("1e9");
+  CHECK(some.at("golden_scalar") == "fp64, double_double");
+  CHECK(some.at("golden_double_double_rows") > 0);
+  CHECK(some.at("golden_double_double_rows") < 40);
+  CHECK(some.at("golden_half_ulps") < 1e-3);
+  CHECK(some.at("golden_uncertified") == 0);
+  CHECK(at("1e12").at("golden_scalar") == "double_double");
+  const auto none = at("1e300");
+  CHECK(none.at("golden_uncertified") == 40);
+  CHECK(none.at("golden_bound") == "inf");
+  CHECK(none.at("golden_first_uncertified").at("reason") == "its scores might overflow on the way");
+}
+
+TEST_CASE("study: rows of NaN are not certified, and named") {
+  const scratch_directory scratch;
+  std::vector<float> ones(8, 1), values(8, 1);
+  values[5] = std::nanf("");
+  const std::vector<std::int64_t> shape{1, 4, 2};
+  const auto file = [&](const char* name, const std::vector<float>& x) {
+    deviate::tool::write_npy(scratch / name, shape, std::span<const float>(x));
+    return (scratch / name).string();
+  };
+  const words given{"study",
+                    "--q",
+                    file("q.npy", ones),
+                    "--k",
+                    file("k.npy", ones),
+                    "--v",
+                    file("v.npy", values),
+                    "--allow-nan",
+                    "--causal",
+                    "--formats",
+                    "bf16,fp64",
+                    "--recipes",
+                    "baseline"};
+  for (const auto& row : json_of(with(given, {"--json", "-"})).at("rows")) {
+    CHECK(row.at("golden_uncertified") == 2);
+    CHECK(row.at("golden_first_uncertified").at("row") == 2);
+    CHECK(row.at("golden_first_uncertified").at("reason") == "golden is NaN or infinite there");
+    CHECK(row.at("nan") == 2);
+  }
+  CHECK(contains(unbroken(outcome_of(given).out),
+                 "Golden is not certified in 4 of 8 rows of O, first in batch 0, head 0, row 2 of bf16"));
 }
 
 TEST_CASE("study: the table is for people, and --quiet leaves it out") {

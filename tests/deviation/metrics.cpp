@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <deviate/number/double_double.hpp>
 #include <deviate/number/named.hpp>
 #include <limits>
 #include <string>
@@ -221,6 +222,54 @@ TEST_CASE("metrics of a million elements, against their definitions in long doub
   CHECK(close(d.relative_l2, double(std::sqrt(squares / norm_b)), eps));
   CHECK(close(d.norm_ratio, double(std::sqrt(norm_a / norm_b)), eps));
   CHECK(close(d.cosine, double(dot / std::sqrt(norm_a * norm_b)), eps));
+}
+
+TEST_CASE("a golden wider than double is not rounded before it is subtracted") {
+  // golden is got + d, with d far below an ulp of got; dividing by a power of two makes the expected metrics exact.
+  const numbers got{1, -3, 0.5, 1024}, d{0x1p-70, -0x1p-60, 0x1p-60, -0x1p-62};
+  tensor<double_double> golden({1, 1, 1, 4});
+  for (std::size_t i = 0; i < 4; ++i) golden.values()[i] = double_double::from_sum(got[i], d[i]);
+  const auto r = deviation(row(got), golden, {.ulp_format = binary64});
+  CHECK(r.max_abs == 0x1p-60);
+  CHECK(r.worst.column == 1);
+  CHECK(r.mean_abs == (0x1p-70 + 2 * 0x1p-60 + 0x1p-62) / 4);
+  CHECK(r.bias == (0x1p-62 - 0x1p-70) / 4);
+  CHECK(r.rmse == doctest::Approx(std::sqrt((0x1p-140 + 2 * 0x1p-120 + 0x1p-124) / 4)).epsilon(1e-15));
+  CHECK(r.relative_l1 == r.mean_abs * 4 / 1028.5);
+  CHECK(r.max_ulp == 0x1p-60 / 0x1p-53);  // at 0.5, not at −3, whose ulp is 2^−51
+  CHECK(r.wasserstein_1 == r.mean_abs);
+  CHECK(r.wasserstein_2 == doctest::Approx(r.rmse).epsilon(1e-15));
+  CHECK(r.identical == 4);
+  // Rounded to double, the golden says that there is no deviation.
+  tensor<double> rounded({1, 1, 1, 4});
+  for (std::size_t i = 0; i < 4; ++i) rounded.values()[i] = double(golden.values()[i]);
+  CHECK(deviation(row(got), rounded).max_abs == 0);
+}
+
+TEST_CASE("a golden in double_double that double holds gives the metrics of double, NaN and infinities too") {
+  const sample s;
+  tensor<double> got = s.got, golden = s.golden;
+  const auto same = [&] {
+    const tensor<double_double> wide(golden.shape(),
+                                     std::vector<double_double>(golden.values().begin(), golden.values().end()));
+    const auto a = deviation(got, golden), b = deviation(got, wide);
+    CHECK(b.wasserstein_1 == doctest::Approx(a.wasserstein_1).epsilon(1e-15));
+    CHECK(b.wasserstein_2 == doctest::Approx(a.wasserstein_2).epsilon(1e-15));
+    deviation_summary c = b;
+    c.wasserstein_1 = a.wasserstein_1;
+    c.wasserstein_2 = a.wasserstein_2;
+    CHECK(same_bits(a, c));
+    CHECK(b.nan_in_golden == a.nan_in_golden);
+    CHECK(b.infinities_equal == a.infinities_equal);
+    CHECK(b.infinity_mismatches == a.infinity_mismatches);
+  };
+  same();
+  golden.values()[3] = got.values()[3] = infinity;
+  same();
+  golden.values()[4] = -infinity;
+  same();
+  golden.values()[5] = not_a_number;
+  same();
 }
 
 TEST_CASE("squares neither over- nor underflow") {

@@ -15,11 +15,38 @@ using json = nlohmann::ordered_json;
 
 namespace {
 
-const std::vector<std::string> main_keys = {
-    "inputs",        "heads",           "n_query",     "n_key",  "d",        "tile_query",    "tile_key",
-    "recipe",        "format",          "rounding",    "golden", "max_abs",  "mean_abs",      "std_abs",
-    "rmse",          "relative_l1",     "relative_l2", "cosine", "bias",     "bias_ci95",     "max_ulp",
-    "wasserstein_1", "identical_share", "nan",         "inf",    "rescales", "ratio_max_abs", "ratio_relative_l2"};
+const std::vector<std::string> main_keys = {"inputs",
+                                            "heads",
+                                            "n_query",
+                                            "n_key",
+                                            "d",
+                                            "tile_query",
+                                            "tile_key",
+                                            "recipe",
+                                            "format",
+                                            "rounding",
+                                            "golden",
+                                            "golden_scalar",
+                                            "golden_bound",
+                                            "golden_half_ulps",
+                                            "golden_uncertified",
+                                            "max_abs",
+                                            "mean_abs",
+                                            "std_abs",
+                                            "rmse",
+                                            "relative_l1",
+                                            "relative_l2",
+                                            "cosine",
+                                            "bias",
+                                            "bias_ci95",
+                                            "max_ulp",
+                                            "wasserstein_1",
+                                            "identical_share",
+                                            "nan",
+                                            "inf",
+                                            "rescales",
+                                            "ratio_max_abs",
+                                            "ratio_relative_l2"};
 
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -28,8 +55,9 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 TEST_CASE("every row begins with the same keys, in order, and goes on with the extras") {
   std::vector<std::string> keys = main_keys;
-  for (const char* extra : {"sweep", "fraction_bits", "wasserstein_2", "norm_ratio", "mean_ulp", "saturated",
-                            "flushed_to_zero", "worst", "per_head", "ulp_histogram"})
+  for (const char* extra :
+       {"sweep", "fraction_bits", "golden_double_double_rows", "golden_first_uncertified", "wasserstein_2",
+        "norm_ratio", "mean_ulp", "saturated", "flushed_to_zero", "worst", "per_head", "ulp_histogram"})
     keys.push_back(extra);
   const json study = json::parse(study_json(report_test::whole_study()));
   CHECK(study.at("command") == "deviate study");

@@ -57,6 +57,9 @@ inline study_row row_of(const run& r) {
   row.format = r.format;
   row.fraction_bits = r.fraction_bits;
   row.golden = "rounded";
+  row.certificate.rows = r.heads * r.n;
+  row.certificate.bound = 2e-14;
+  row.certificate.half_ulps = std::ldexp(4e-14, r.fraction_bits);
   row.deviation = deviation_of(r.heads, r.ratio * std::ldexp(1.0, -r.fraction_bits - 1));
   row.rescales = r.tile_key > 0 ? r.n / r.tile_key : 0;
   row.ratio_max_abs = row.ratio_relative_l2 = r.ratio;

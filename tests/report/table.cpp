@@ -34,13 +34,14 @@ TEST_CASE("a small study shows every row and a verdict") {
   const std::string text = study_table(report_test::small_study());
   check_width(text);
   const auto lines = lines_of(text);
-  REQUIRE(lines.size() == 9);
+  REQUIRE(lines.size() == 11);
   CHECK(has(lines[0], "FP64 attention on the inputs rounded to the format"));
-  CHECK(lines[3] == "study: uniform seed 1 — bf16, N = 1024, d = 64, 1 head, tiles 64 × 64");
-  CHECK(has(lines[4], "bias ± 95 %"));
-  CHECK(has(lines[5], "  baseline "));
-  CHECK(has(lines[6], " 64×64 "));
-  CHECK(has(lines[6], " 8.50 "));
+  CHECK(has(lines[2], "Golden: FP64, each element proved within 2e-14 of the exact result"));
+  CHECK(lines[5] == "study: uniform seed 1 — bf16, N = 1024, d = 64, 1 head, tiles 64 × 64");
+  CHECK(has(lines[6], "bias ± 95 %"));
+  CHECK(has(lines[7], "  baseline "));
+  CHECK(has(lines[8], " 64×64 "));
+  CHECK(has(lines[8], " 8.50 "));
   CHECK(has(text, "  bf16: flash1_all lies 8.50x as far from golden as baseline, flash2_fp32_state 0.90x.\n"));
   CHECK(text.back() == '\n');
 }

@@ -5,6 +5,7 @@
 #include <limits>
 #include <set>
 
+#include "deviate/report/golden_words.hpp"
 #include "deviate/report/groups.hpp"
 #include "deviate/report/plots.hpp"
 #include "deviate/report/text.hpp"

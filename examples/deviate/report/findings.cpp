@@ -5,7 +5,9 @@
 #include <cmath>
 #include <functional>
 #include <set>
+#include <utility>
 
+#include "deviate/report/golden_words.hpp"
 #include "deviate/report/text.hpp"
 
 namespace deviate::tool {
@@ -217,6 +219,7 @@ std::vector<std::string> main_findings(const study_result& study) {
   findings.push_back(bias_finding(study));
   findings.push_back(ulp_finding(study));
   findings.push_back(finiteness_finding(study));
+  for (std::string& sentence : golden_accuracy_in_words(study)) findings.push_back(std::move(sentence));
   return findings;
 }
 

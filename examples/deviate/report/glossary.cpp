@@ -6,9 +6,25 @@ namespace {
 
 constexpr glossary_entry metrics[] = {
     {"golden",
-     "The reference output: attention in FP64, three passes, no tiles. “rounded”: on the inputs after rounding to the "
-     "format, so that only the computation deviates. “unrounded”: on the inputs as given, so that rounding them counts "
-     "too."},
+     "The reference output: attention in FP64 or wider, three passes, no tiles. “rounded”: on the inputs after "
+     "rounding "
+     "to the format, so that only the computation deviates. “unrounded”: on the inputs as given, so that rounding them "
+     "counts too."},
+    {"golden_scalar",
+     "What golden is computed in. Every row of O comes with a proved bound of golden's own error. Where the bound of "
+     "FP64 is not below a thousandth of half an ulp of the format, the row is computed again in double_double, which "
+     "has about 106 bits, and d is formed there."},
+    {"golden_bound",
+     "The largest proved bound of |golden − exact| of any element, where exact is the softmax in real numbers of the "
+     "same inputs. Rows that are not certified are left out."},
+    {"golden_half_ulps",
+     "The largest bound of a row as a share of half an ulp of the format at the largest element of that row: below "
+     "0.001 "
+     "for certified rows. At an element of a tenth of that size the share is about ten times as large, so max_ulp of "
+     "elements near 0 is known less well than max_abs."},
+    {"golden_uncertified",
+     "Number of rows of O, over all heads, of which less is proved even in double_double, as of those that hold NaN or "
+     "infinity."},
     {"max_abs", "The largest |d| of any element. NaN if any element is NaN on one side."},
     {"mean_abs, std_abs", "Mean and standard deviation of |d|."},
     {"rmse", "Root of the mean of d²: the typical size of the deviation."},
@@ -23,7 +39,7 @@ constexpr glossary_entry metrics[] = {
      "spacing, "
      "so a sum that cancels gives a large number of ulps though d is small."},
     {"wasserstein_1", "How far the values of O as a set would have to be moved to become those of golden."},
-    {"identical_share", "Share of elements with the same bits as golden, which is FP64: an exact result."},
+    {"identical_share", "Share of elements with the same bits as golden has in FP64: an exact result."},
     {"nan, inf", "Numbers of elements that are NaN, or infinite, on either side."},
     {"rescales", "How often a running row maximum rose after its first key tile, over all rows and heads."},
     {"ratio_max_abs, ratio_relative_l2",

@@ -149,15 +149,4 @@ double share_within_one_ulp(const deviation_summary& deviation) {
   return double(within) / double(deviation.ulps.total());
 }
 
-std::string golden_in_words(const study_result& study) {
-  std::vector<std::string> words;
-  for (const study_row& row : study.rows) {
-    const std::string where = row.golden == "rounded"     ? "on the inputs rounded to the format"
-                              : row.golden == "unrounded" ? "on the unrounded inputs"
-                                                          : "“" + printable(row.golden) + "”";
-    if (std::find(words.begin(), words.end(), where) == words.end()) words.push_back(where);
-  }
-  return "FP64 attention " + joined(words, " or ");
-}
-
 }  // namespace deviate::tool

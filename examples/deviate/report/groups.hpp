@@ -54,7 +54,4 @@ std::int64_t nan_count(const deviation_summary& deviation);
 /// \brief Share of the finite elements that lie within one ulp of golden in the row's format; NaN if there is none.
 double share_within_one_ulp(const deviation_summary& deviation);
 
-/// \brief What is compared with: "FP64 attention on the inputs rounded to the format".
-std::string golden_in_words(const study_result& study);
-
 }  // namespace deviate::tool

@@ -27,6 +27,11 @@ json worst_element(const element_location& worst) {
           {"column", worst.column}, {"got", number(worst.got)}, {"golden", number(worst.golden)}};
 }
 
+json first_doubt(const golden_certificate& c) {
+  if (c.uncertified_rows == 0) return nullptr;
+  return {{"batch", c.first.batch}, {"head", c.first.head}, {"row", c.first.row}, {"reason", c.first.reason}};
+}
+
 json head_summary(const deviation_summary& head) {
   return {{"max_abs", number(head.max_abs)},         {"rmse", number(head.rmse)},
           {"relative_l2", number(head.relative_l2)}, {"bias", number(head.bias)},
@@ -47,6 +52,8 @@ json row_object(const study_row& row) {
   const deviation_report& deviation = row.deviation;
   object["sweep"] = valid_utf8(row.sweep);
   object["fraction_bits"] = row.fraction_bits;
+  object["golden_double_double_rows"] = row.certificate.double_double_rows;
+  object["golden_first_uncertified"] = first_doubt(row.certificate);
   object["wasserstein_2"] = number(deviation.wasserstein_2);
   object["norm_ratio"] = number(deviation.norm_ratio);
   object["mean_ulp"] = number(deviation.mean_ulp);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "deviate/report/findings.hpp"
+#include "deviate/report/golden_words.hpp"
 #include "deviate/report/groups.hpp"
 #include "deviate/report/text.hpp"
 
@@ -191,6 +192,8 @@ std::string study_table(const study_result& study) {
                                  (as_matrices ? " The JSON has all metrics of every row, the CSV the main ones." : ""),
                              most_columns, "") +
                      "\n";
+  for (const std::string& sentence : golden_accuracy_in_words(study))
+    text += wrapped(sentence, most_columns, "  ") + "\n";
   for (const std::string& note : study.notes) text += wrapped(printable(note), most_columns, "  ") + "\n";
   text += "\n";
   const std::vector<section> sections = sections_of(study, as_matrices);

@@ -32,9 +32,10 @@ struct deviation_report : deviation_summary {
 /// \return the metrics as \ref deviation_summary defines them; indices of `worst` are those of the tensors in every part
 /// of the report
 ///
-/// Every value is converted to double first and each difference is rounded once to double, so a golden beyond double
-/// precision must be subtracted before. Costs two passes and 16 bytes an element, and a sort for Wasserstein. Runs on
-/// the host, on one thread.
+/// Computed values are converted to double first, and so is golden unless it is wider: from one of double_double or of
+/// Boost numbers the differences are formed in its own type and then rounded to double, so all that is made of d, and
+/// W_1 and W_2, keep what lies below double. Costs two passes and 16 bytes an element (24 with double_double), and a sort
+/// for Wasserstein. Runs on the host, on one thread.
 /// \throws contract_violation if the shapes differ, or `valid_rows` has a size that is not one of the two allowed
 template <readable_tensor Got, readable_tensor Golden>
 deviation_report deviation(const Got& got, const Golden& golden, const deviation_options& options = {}) {

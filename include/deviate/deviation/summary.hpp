@@ -91,7 +91,7 @@ struct deviation_summary {
   std::int64_t compared = 0;      ///< elements of valid rows
   std::int64_t finite_pairs = 0;  ///< both values finite: the n above
   /// Same bits as doubles: +0 and −0 are not identical, though they differ by 0. NaN on both sides counts if that is
-  /// declared equal.
+  /// declared equal. From a golden wider than double an identical element may differ, by what rounding it takes off.
   std::int64_t identical = 0;
   std::int64_t nan_in_got = 0;           ///< NaN in got only
   std::int64_t nan_in_golden = 0;        ///< NaN in golden only: the reference is at fault

@@ -12,18 +12,50 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 namespace deviate::detail {
 
+/// \brief Numbers that double cannot hold: double_double, Boost's, long double. A golden of such numbers is not rounded
+/// before it is subtracted.
+template <class T>
+concept wider_than_double = std::numeric_limits<T>::is_specialized &&
+                            (std::numeric_limits<T>::digits > std::numeric_limits<double>::digits) &&
+                            !std::numeric_limits<T>::is_integer && std::constructible_from<T, double>;
+
+/// \brief What a golden element is held in.
+template <class Golden>
+using held_golden = std::conditional_t<wider_than_double<Golden>, Golden, double>;
+
 /// \brief The values that means and sums are over, in order.
+template <class Wide>
 struct finite_pairs {
   std::vector<double> got;
-  std::vector<double> golden;
+  std::vector<Wide> golden;
 };
+
+/// \brief got − golden, formed in the wider of the two and then rounded once to double.
+template <class Wide>
+double difference(double got, const Wide& golden) {
+  if constexpr (std::same_as<Wide, double>)
+    return got - golden;
+  else
+    return static_cast<double>(static_cast<Wide>(static_cast<Wide>(got) - golden));
+}
+
+/// \brief As `ulp_distance`, with that difference.
+template <class Wide>
+double ulps_between(double got, const Wide& golden, const format& f) {
+  const double reference = static_cast<double>(golden);
+  if (std::same_as<Wide, double> || !std::isfinite(got) || !std::isfinite(reference))
+    return ulp_distance(got, reference, f);
+  return std::fabs(difference(got, golden)) / ulp(reference, f);
+}
 
 /// \brief Greater, with NaN above everything: a maximum built with it keeps a NaN, whichever side it comes from.
 inline bool exceeds(double x, double y) { return std::isnan(x) ? !std::isnan(y) : x > y; }
@@ -67,16 +99,17 @@ class range_end {
 };
 
 /// \brief Counts one element, raises the maxima, and keeps the pair if it is finite.
-inline void classify(const element_location& here, const deviation_options& options, const range_end& end,
-                     deviation_summary& s, finite_pairs& pairs) {
+template <class Wide>
+void classify(const element_location& here, const Wide& exact, const deviation_options& options, const range_end& end,
+              deviation_summary& s, finite_pairs<Wide>& pairs) {
   const double got = here.got, golden = here.golden;
   const bool got_nan = std::isnan(got), golden_nan = std::isnan(golden);
-  double difference = std::fabs(got - golden);
-  double ulps = ulp_distance(got, golden, options.ulp_format);
+  double distance = std::fabs(got - golden);
+  double ulps = ulps_between(got, exact, options.ulp_format);
   if (got_nan && golden_nan) {
     ++s.nan_in_both;
     if (options.both_nan_equal) {
-      difference = ulps = 0;
+      distance = ulps = 0;
       ++s.identical;
     }
   } else if (got_nan) {
@@ -86,41 +119,67 @@ inline void classify(const element_location& here, const deviation_options& opti
   } else if (std::isinf(got) || std::isinf(golden)) {
     const bool equal = got == golden;
     ++(equal ? s.infinities_equal : s.infinity_mismatches);
-    difference = equal ? 0 : std::numeric_limits<double>::infinity();
+    distance = equal ? 0 : std::numeric_limits<double>::infinity();
     s.identical += equal;
   } else {
     ++s.finite_pairs;
     s.identical += std::bit_cast<std::uint64_t>(got) == std::bit_cast<std::uint64_t>(golden);
+    distance = std::fabs(difference(got, exact));
     s.ulps.add(ulps);
     pairs.got.push_back(got);
-    pairs.golden.push_back(golden);
+    pairs.golden.push_back(exact);
   }
   s.saturated += end.is_saturated(got, golden);
   s.flushed_to_zero += got == 0 && golden != 0 && !golden_nan;
-  if (s.compared == 0 || exceeds(difference, s.max_abs)) {
-    s.max_abs = difference;
+  if (s.compared == 0 || exceeds(distance, s.max_abs)) {
+    s.max_abs = distance;
     s.worst = here;
   }
   if (s.compared == 0 || exceeds(ulps, s.max_ulp)) s.max_ulp = ulps;
   ++s.compared;
 }
 
+/// \brief W_1 and W_2 of the values on both sides.
+template <class Wide>
+void measure_distributions(const finite_pairs<Wide>& pairs, deviation_summary& s) {
+  if constexpr (std::same_as<Wide, double>) {
+    const monotone_coupling coupling(pairs.got, pairs.golden);
+    s.wasserstein_1 = coupling.distance(1);
+    s.wasserstein_2 = coupling.distance(2);
+  } else {
+    // As many values on both sides: what `monotone_coupling` does to them is to pair them in order.
+    finite_pairs<Wide> sorted = pairs;
+    std::sort(sorted.got.begin(), sorted.got.end());
+    std::sort(sorted.golden.begin(), sorted.golden.end());
+    const std::size_t size = sorted.got.size();
+    std::vector<double> moved(size);
+    for (std::size_t i = 0; i < size; ++i) moved[i] = std::fabs(difference(sorted.got[i], sorted.golden[i]));
+    const double scale = unit_scale(*std::max_element(moved.begin(), moved.end()));
+    s.wasserstein_1 = sum(size, [&](std::size_t i) { return moved[i] * scale; }) / double(size) / scale;
+    s.wasserstein_2 =
+        std::sqrt(sum(size, [&](std::size_t i) { return (moved[i] * scale) * (moved[i] * scale); }) / double(size)) /
+        scale;
+  }
+}
+
 /// \brief The metrics over finite pairs.
-inline void measure_pairs(const finite_pairs& pairs, const deviation_options& options, deviation_summary& s) {
+template <class Wide>
+void measure_pairs(const finite_pairs<Wide>& pairs, const deviation_options& options, deviation_summary& s) {
   const std::size_t size = pairs.got.size();
   if (size == 0) return;
   const double n = double(size);
   const auto got = [&](std::size_t i) { return pairs.got[i]; };
-  const auto golden = [&](std::size_t i) { return pairs.golden[i]; };
+  const auto golden = [&](std::size_t i) { return static_cast<double>(pairs.golden[i]); };
+  const auto off = [&](std::size_t i) { return difference(pairs.got[i], pairs.golden[i]); };
   double largest_d = 0, largest_a = 0, largest_b = 0;
   for (std::size_t i = 0; i < size; ++i) {
-    largest_d = std::max(largest_d, std::fabs(got(i) - golden(i)));
+    largest_d = std::max(largest_d, std::fabs(off(i)));
     largest_a = std::max(largest_a, std::fabs(got(i)));
     largest_b = std::max(largest_b, std::fabs(golden(i)));
   }
   // All sums are over scaled values; the scales are powers of two and leave every significand as it is.
   const double scale_d = unit_scale(largest_d), scale_a = unit_scale(largest_a), scale_b = unit_scale(largest_b);
-  const auto d = [&](std::size_t i) { return (got(i) - golden(i)) * scale_d; };
+  const auto d = [&](std::size_t i) { return off(i) * scale_d; };
   const auto a = [&](std::size_t i) { return got(i) * scale_a; };
   const auto b = [&](std::size_t i) { return golden(i) * scale_b; };
   const auto square = [](double x) { return x * x; };
@@ -154,12 +213,9 @@ inline void measure_pairs(const finite_pairs& pairs, const deviation_options& op
     s.cosine = std::clamp(products / std::sqrt(squares_a * squares_b), -1.0, 1.0);
   }
 
-  s.mean_ulp = sum(size, [&](std::size_t i) { return ulp_distance(got(i), golden(i), options.ulp_format); }) / n;
-  if (options.wasserstein) {
-    const monotone_coupling coupling(pairs.got, pairs.golden);
-    s.wasserstein_1 = coupling.distance(1);
-    s.wasserstein_2 = coupling.distance(2);
-  }
+  s.mean_ulp =
+      sum(size, [&](std::size_t i) { return ulps_between(pairs.got[i], pairs.golden[i], options.ulp_format); }) / n;
+  if (options.wasserstein) measure_distributions(pairs, s);
 }
 
 /// \brief Half-open index ranges of the elements to measure.
@@ -180,16 +236,19 @@ inline bool row_is_valid(const deviation_options& options, const extents& shape,
 template <class Got, class Golden>
 deviation_summary measure(const tensor_view<const Got>& got, const tensor_view<const Golden>& golden,
                           const region& where, const deviation_options& options) {
+  using wide = held_golden<Golden>;
   deviation_summary s;
-  finite_pairs pairs;
+  finite_pairs<wide> pairs;
   const range_end end(options.ulp_format);
   for (std::int64_t b = where.batch_begin; b < where.batch_end; ++b)
     for (std::int64_t h = where.head_begin; h < where.head_end; ++h)
       for (std::int64_t r = where.row_begin; r < where.row_end; ++r) {
         if (!row_is_valid(options, got.shape(), b, h, r)) continue;
-        for (std::int64_t c = 0; c < got.columns(); ++c)
-          classify({b, h, r, c, static_cast<double>(got(b, h, r, c)), static_cast<double>(golden(b, h, r, c))}, options,
-                   end, s, pairs);
+        for (std::int64_t c = 0; c < got.columns(); ++c) {
+          const wide exact = static_cast<wide>(golden(b, h, r, c));
+          classify({b, h, r, c, static_cast<double>(got(b, h, r, c)), static_cast<double>(exact)}, exact, options, end,
+                   s, pairs);
+        }
       }
   measure_pairs(pairs, options, s);
   return s;
