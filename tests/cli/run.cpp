@@ -70,9 +70,9 @@ TEST_CASE("run: both outputs in one file, or in none, are refused") {
 TEST_CASE("help: without arguments the overview, and for every command its options, units and an example") {
   const outcome overview = outcome_of({});
   CHECK(overview.status == 0);
-  CHECK(std::count(overview.out.begin(), overview.out.end(), '\n') <= 10);
+  CHECK(std::count(overview.out.begin(), overview.out.end(), '\n') <= 11);
   CHECK(outcome_of({"--help"}).out == overview.out);
-  for (const char* command : {"study", "run", "compare", "formats", "round"}) {
+  for (const char* command : {"study", "attribute", "run", "compare", "formats", "round"}) {
     CHECK(contains(overview.out, command));
     const outcome help = outcome_of({command, "--help"});
     CHECK(help.status == 0);
