@@ -3,6 +3,7 @@
 #include <deviate/deviation/tolerance.hpp>
 
 #include "deviate/commands.hpp"
+#include "deviate/compare_advice.hpp"
 #include "deviate/comparison.hpp"
 #include "deviate/format_names.hpp"
 #include "deviate/given_inputs.hpp"
@@ -90,10 +91,16 @@ constexpr const char* usage = "deviate compare A B";
 constexpr const char* brief =
     "Every metric of the difference between two tensor files, .npy or .safetensors, whole and per head.\n"
     "Shapes are read from the right as [batch, heads, rows, columns]: of an LSE [heads, n], the rows are its heads.\n"
-    "B is the reference. With --atol or --rtol the exit status is 1 if any |A - B| > atol + rtol |B|.";
+    "B is the reference. With --atol or --rtol the exit status is 1 if any |A - B| > atol + rtol |B|.\n"
+    "With the inputs of A, an attention output, the first line advises which tolerance to test A with, and\n"
+    "tells what share of A fails it against golden.";
 constexpr const char* notes =
     "Maxima are NaN or infinite if any element is; means are over elements finite on both sides.\n"
-    "Example: deviate compare o.npy golden.npy --format bf16 --atol 1e-3 --rtol 4e-3";
+    "Advice: rtol is the unit roundoff of --format. atol is the largest of --factor times the error of the\n"
+    "materialised baseline, the change of golden by one ulp of every input, and half an ulp of the output.\n"
+    "Examples:\n"
+    "  deviate compare o.npy golden.npy --format bf16 --atol 1e-3 --rtol 4e-3\n"
+    "  deviate compare o.npy golden.npy --format bf16 --input qkv.safetensors --causal";
 
 void declare(option_set& options) {
   options.add("--format", "FORMAT",
@@ -102,8 +109,7 @@ void declare(option_set& options) {
   options.add("--rtol", "X", "Tolerance relative to |B| (0 if only --atol is given)");
   options.add_flag("--equal-nan", "NaN on both sides is an agreement");
   options.add("--tensor", "NAME", "Which tensor of .safetensors files that hold several");
-  options.add("--dtype", "TYPE",
-              "What elements of .npy are that do not say it (|V2, |V1):\nbf16, fp16, fp8_e4m3 or fp8_e5m2");
+  add_advice_options(options);
   options.add("--json", "FILE", "Write JSON; - is standard output, which then has nothing else");
 }
 
@@ -129,6 +135,7 @@ int compare_command(const words& given, std::ostream& out, std::ostream& errors)
   if (format_name) c.ulps_of = format_named(*format_name);
   c.allowed = tolerance_of(options);
   c.equal_nan = options.given("--equal-nan");
+  expect_advice_options(options);
   if (json && !is_standard_output(json)) expect_writable_file(*json);
 
   c.got = read_tensor(files[0], options);
@@ -147,6 +154,7 @@ int compare_command(const words& given, std::ostream& out, std::ostream& errors)
     c.check = within(c.got.values, c.reference.values, *c.allowed, c.equal_nan);
     c.furthest = furthest_beyond(c);
   }
+  c.advice = advice_of(options, c);
 
   if (json) write_text(*json, comparison_json(c), out);
   if (!is_standard_output(json)) out << comparison_text(c);

@@ -114,6 +114,59 @@ json tensor_json(const compared_tensor& t) {
   return {{"source", valid_utf8(t.source)}, {"dtype", describe(t.type).name}, {"shape", t.shape}};
 }
 
+// What each tensor makes of the advised tolerance.
+std::string advice_table(const comparison_advice& a, const std::string& format) {
+  const auto failing = [](const tolerance_check& check) {
+    return std::to_string(check.failing) + " (" + percent(check.share()) + ")";
+  };
+  lines table{{"", "max |X - Y|", "failing"}};
+  table.push_back({"A against golden", short_text(a.got.max_abs), failing(a.got.check)});
+  table.push_back({"B against golden", short_text(a.reference.max_abs), failing(a.reference.check)});
+  table.push_back({"A against B", short_text(a.got_against_reference.max_abs), failing(a.got_against_reference.check)});
+  table.push_back({"baseline against golden", short_text(a.found.baseline_max_abs), failing(a.found.baseline_within)});
+  table.push_back({"golden in " + format + " against golden", "", failing(a.found.rounded_golden)});
+  return "\nAdvised tolerance; golden and the baseline are computed from the inputs in " + a.inputs_in.name + "\n" +
+         in_columns(table) + "  A errs " + short_text(a.verdict.ratio) +
+         " times as much as the baseline: " + (a.verdict.passed ? "passes " : "fails ") + short_text(a.found.factor) +
+         " times and one ulp\n";
+}
+
+json judged_json(const judged_tensor& t) {
+  return {{"max_abs", json_number(t.max_abs)},
+          {"failing", t.check.failing},
+          {"failing_share", t.check.share()},
+          {"worst_excess", json_number(t.check.worst_excess)}};
+}
+
+json advice_json(const comparison_advice& a) {
+  const tolerance_advice& found = a.found;
+  json object;
+  object["line"] = advice_text(found, a.got.check);
+  object["atol"] = json_number(found.advised.atol);
+  object["rtol"] = json_number(found.advised.rtol);
+  object["because"] = found.advised.because;
+  object["decided_by"] = found.decided == tolerance_source::baseline       ? "baseline"
+                         : found.decided == tolerance_source::perturbation ? "perturbation"
+                                                                           : "floor";
+  object["floor"] = json_number(found.floor);
+  object["baseline"] = json_number(found.baseline);
+  object["perturbation"] = json_number(found.perturbation);
+  object["factor"] = found.factor;
+  object["draws"] = a.options.draws;
+  object["perturbation_seed"] = a.options.seed;
+  object["input_format"] = a.inputs_in.name;
+  object["largest_golden"] = found.largest_output;
+  object["compared"] = a.got.check.compared;
+  object["a_against_golden"] = judged_json(a.got);
+  object["b_against_golden"] = judged_json(a.reference);
+  object["a_against_b"] = judged_json(a.got_against_reference);
+  object["baseline_against_golden"] = judged_json({found.baseline_max_abs, found.baseline_within});
+  object["rounded_golden_failing"] = found.rounded_golden.failing;
+  object["ratio_to_baseline"] = json_number(a.verdict.ratio);
+  object["two_baselines_passed"] = a.verdict.passed;
+  return object;
+}
+
 json tolerance_json(const tolerance& t) {
   return {{"atol", json_number(t.atol)}, {"rtol", json_number(t.rtol)}, {"because", t.because}};
 }
@@ -129,13 +182,15 @@ std::string verdict(const comparison& c) {
 }
 
 std::string comparison_text(const comparison& c) {
-  std::string text = "A  " + described(c.got) + "\nB  " + described(c.reference) + " (reference)\n\n";
+  std::string text = c.advice ? advice_text(c.advice->found, c.advice->got.check) + "\n\n" : "";
+  text += "A  " + described(c.got) + "\nB  " + described(c.reference) + " (reference)\n\n";
   lines whole = metrics_of(c.deviation, c.ulps_of.name);
   const lines counts = counts_of(c.deviation, c.ulps_of.name, c.equal_nan);
   whole.insert(whole.end(), counts.begin(), counts.end());
   text += "Differences, in the unit of the values\n" + in_columns(whole);
   if (c.deviation.heads.size() > 1)
     text += "\nPer head\n" + in_columns(heads_of(c.deviation, c.got.values.shape().heads));
+  if (c.advice) text += advice_table(*c.advice, c.ulps_of.name);
   text += "\nRecommended tolerance for results in " + c.ulps_of.name + ": atol " + shortest(c.recommended.atol) +
           ", rtol " + shortest(c.recommended.rtol) + "\n  (" + c.recommended.because + ")\n";
   if (c.allowed) text += "Given tolerance: " + verdict(c) + "\n";
@@ -156,6 +211,7 @@ std::string comparison_json(const comparison& c) {
     head.update(summary_json(c.deviation.heads[i]));
     object["heads"].push_back(head);
   }
+  if (c.advice) object["advice"] = advice_json(*c.advice);
   object["recommended"] = tolerance_json(c.recommended);
   if (c.allowed) {
     json given = tolerance_json(*c.allowed);

@@ -5,6 +5,7 @@
 
 #include <deviate/deviation/metrics.hpp>
 #include <deviate/deviation/tolerance.hpp>
+#include <deviate/deviation/tolerance_advice.hpp>
 #include <deviate/tensor/tensor.hpp>
 
 #include "deviate/format_names.hpp"
@@ -25,19 +26,37 @@ struct compared_tensor {
   tensor<double> values;
 };
 
+/// \brief How far a tensor lies from a reference, and how much of it is outside the advised tolerance.
+struct judged_tensor {
+  double max_abs = 0;
+  tolerance_check check;
+};
+
+/// \brief The tolerance that the inputs of A advise.
+struct comparison_advice {
+  tolerance_advice found;
+  tolerance_advice_options options;
+  named_format inputs_in;               ///< the format of Q, K and V
+  judged_tensor got, reference;         ///< A and B against golden
+  judged_tensor got_against_reference;  ///< A against B
+  baseline_verdict verdict;             ///< A and the baseline, both against golden
+};
+
 /// \brief A comparison with its tolerances.
 struct comparison {
   compared_tensor got, reference;
   named_format ulps_of;
   bool equal_nan = false;
   deviation_report deviation;
-  tolerance recommended;             ///< for results stored in `ulps_of`
-  std::optional<tolerance> allowed;  ///< as given
-  tolerance_check check;             ///< of `allowed`
-  element_location furthest;         ///< the element furthest beyond `allowed`
+  tolerance recommended;                    ///< for results stored in `ulps_of`
+  std::optional<tolerance> allowed;         ///< as given
+  tolerance_check check;                    ///< of `allowed`
+  element_location furthest;                ///< the element furthest beyond `allowed`
+  std::optional<comparison_advice> advice;  ///< where the inputs of A are known
 };
 
-/// \brief For reading: every metric with its unit, a table of heads, and the tolerances.
+/// \brief For reading: the advice in one line if there is one, every metric with its unit, a table of heads, and the
+/// tolerances.
 std::string comparison_text(const comparison& c);
 
 /// \brief The same as a JSON object; numbers that JSON cannot write are the texts inf, -inf and nan.

@@ -30,6 +30,7 @@
 #include <deviate/contract.hpp>
 #include <deviate/deviation/metrics.hpp>
 #include <deviate/deviation/tolerance.hpp>
+#include <deviate/deviation/tolerance_advice.hpp>
 #include <deviate/deviation/wasserstein.hpp>
 #include <deviate/math/double_double.hpp>
 #include <deviate/math/exp2_polynomial.hpp>

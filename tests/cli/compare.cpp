@@ -126,6 +126,95 @@ TEST_CASE("compare: heads, safetensors, and raw types") {
   CHECK(outcome_in(files / "", {"compare", "raw.npy", "four.npy", "--dtype", "bf16", "--atol", "0"}).status == 0);
 }
 
+// One head of one query and one key, whose output is V.
+struct one_key : scratch_directory {
+  explicit one_key(const std::vector<float>& a) {
+    const std::vector<std::int64_t> shape{1, 1, 2};
+    put_npy(*this / "q.npy", shape, {1, 2});
+    put_npy(*this / "k.npy", shape, {3, -1});
+    put_npy(*this / "v.npy", shape, {1.5F, -0.5F});
+    put_npy(*this / "a.npy", shape, a);
+    put_npy(*this / "b.npy", shape, {1.5F, -0.5F});
+  }
+  outcome compare(const words& more) const {
+    words all{"compare", "a.npy", "b.npy", "--q", "q.npy", "--k", "k.npy", "--v", "v.npy"};
+    all.insert(all.end(), more.begin(), more.end());
+    return outcome_in(*this / "", all);
+  }
+};
+
+TEST_CASE("compare: with the inputs, the first line advises on the tolerance") {
+  // The baseline is exact, and O moves with V by one ulp of 2^-7 at 1.5; 2^-7 + 2^-8 · 0.5 is allowed at −0.5.
+  const outcome near = one_key({1.5F, -0.507F}).compare({"--format", "bf16"});
+  CHECK(near.status == 0);
+  CHECK(near.out.starts_with(
+      "use atol=0.00782, rtol=0.00390625, because the change by one ulp of every input is 0.00782, while 2 times the "
+      "baseline's largest error is 0 and half an output ulp at max|O| = 1.5 is 0.00391; 0 % of the elements fail it "
+      "(0 of 2)\n"));
+  CHECK(contains(near.out, "\nDifferences, in the unit of the values\n"));
+
+  const one_key far({1.5F, -0.52F});
+  CHECK(far.compare({"--format", "bf16"}).status == 0);  // advice alone fails nothing
+  const outcome told = far.compare({"--format", "bf16", "--json", "-"});
+  const auto advice = nlohmann::json::parse(told.out).at("advice");
+  CHECK(advice.at("atol") == 0.00782);
+  CHECK(advice.at("rtol") == 0x1p-8);
+  CHECK(advice.at("decided_by") == "perturbation");
+  CHECK(advice.at("floor") == 0x1p-8);
+  CHECK(advice.at("baseline") == 0);
+  CHECK(advice.at("perturbation") == 0x1p-7);
+  CHECK(advice.at("compared") == 2);
+  CHECK(advice.at("a_against_golden").at("failing") == 1);
+  CHECK(advice.at("a_against_b").at("failing") == 1);
+  CHECK(advice.at("b_against_golden").at("failing") == 0);
+  CHECK(advice.at("rounded_golden_failing") == 0);
+  CHECK(advice.at("two_baselines_passed") == false);
+  CHECK(contains(advice.at("line").get<std::string>(), "; 50 % of the elements fail it (1 of 2)"));
+
+  // Without draws the floor is left.
+  const outcome floor = far.compare({"--format", "bf16", "--draws", "0"});
+  CHECK(floor.out.starts_with("use atol=0.00391, rtol=0.00390625, because half an output ulp at max|O| = 1.5"));
+  CHECK(!nlohmann::json::parse(pair({1, 2}, {1, 2}).compare({"--json", "-"}).out).contains("advice"));
+}
+
+TEST_CASE("compare: a kernel that forgot the mask fails the advice, one that did not passes") {
+  const scratch_directory files;
+  const std::string layer = DEVIATE_DATA_DIRECTORY "/smollm2_layer00.safetensors";
+  const auto run = [&](words more, const std::string& out) {
+    words all{"run", "--format", "bf16", "--input", layer, "--quiet", "--out", out};
+    all.insert(all.end(), more.begin(), more.end());
+    REQUIRE(outcome_in(files / "", all).status == 0);
+  };
+  run({"--causal"}, "right.npy");
+  run({}, "wrong.npy");
+  const auto share = [&](const std::string& a) {
+    const outcome done = outcome_in(files / "", {"compare", a, "right.npy", "--format", "bf16", "--input", layer,
+                                                 "--causal", "--draws", "1", "--json", "-"});
+    return nlohmann::json::parse(done.out).at("advice").at("a_against_golden").at("failing_share").get<double>();
+  };
+  CHECK(share("right.npy") == 0);
+  CHECK(share("wrong.npy") > 0.1);
+}
+
+TEST_CASE("compare: refusals of advice") {
+  const one_key files({1.5F, -0.5F});
+  const words inputs{"compare", "a.npy", "b.npy", "--q", "q.npy", "--k", "k.npy", "--v", "v.npy"};
+  const auto refused = [&](const words& more, const std::string& part) {
+    words all = inputs;
+    all.insert(all.end(), more.begin(), more.end());
+    expect_refusal(all, part, files / "");
+  };
+  refused({"--input", "x.safetensors"}, "exclude each other");
+  refused({"--format", "bf16", "--input-format", "fp16"}, "--input-format fp16 has numbers that bf16");
+  refused({"--factor", "-1"}, "--factor");
+  refused({"--draws", "-1"}, "--draws");
+  refused({"--window", "1"}, "--window");
+  expect_refusal({"compare", "a.npy", "b.npy", "--causal"}, "--causal belongs to the inputs of A", files / "");
+  expect_refusal({"compare", "a.npy", "b.npy", "--q", "q.npy"}, "--k is missing", files / "");
+  put_npy(files / "v.npy", {1, 1, 3}, {1, 2, 3});
+  expect_refusal(inputs, "A has shape [1, 1, 2], but the output of these inputs is [1, 1, 1, 3]", files / "");
+}
+
 TEST_CASE("compare: refusals") {
   const pair files({1, 2, 3, 4}, {1, 2, 3, 4});
   put_npy(files / "long.npy", {1, 3, 2}, std::vector<float>(6, 1));
