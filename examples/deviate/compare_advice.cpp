@@ -39,7 +39,9 @@ void add_advice_options(option_set& options) {
   add_problem_options(options);
   options.add("--input-format", "FORMAT", "Format in which A's kernel got Q, K and V (default: --format)");
   options.add("--factor", "X", "How many times the baseline's largest error A may err (default 2)");
-  options.add("--draws", "N", "Inputs moved by one ulp at random (default 4); each costs one golden");
+  options.add(
+      "--draws", "N",
+      "Inputs moved by one ulp at random (default 4), each costs one golden;\n0 for a kernel that got the very inputs");
   options.add("--perturbation-seed", "S", "Seed of these moves (default 1)");
   options.add("--workers", "W", "Threads, 0 for one per core (default); results do not depend on it");
 }

@@ -27,7 +27,7 @@ namespace deviate {
 /// \brief How tolerance advice is found.
 struct tolerance_advice_options {
   double factor = 2;       ///< how many times the baseline's error is accepted
-  int draws = 4;           ///< perturbed inputs, 0 or more; each costs one golden
+  int draws = 4;           ///< perturbed inputs, each costs one golden; 0 for a kernel that gets the very inputs
   std::uint64_t seed = 1;  ///< of the directions in which inputs are moved
   int workers = 0;         ///< threads, 0 for one per core; never changes a bit
 };
@@ -47,11 +47,12 @@ struct tolerance_advice {
   double baseline = 0;                                 ///< factor·baseline_max_abs − rtol·min|golden|, or 0
   double perturbation = 0;                             ///< max|perturbed − golden| over all draws
   double factor = 2;                                   ///< how many times the baseline's error is accepted
+  int draws = 0;                                       ///< perturbed results that were looked at
   double baseline_max_abs = 0;  ///< max|baseline − golden|; NaN or infinite where the baseline is
   double largest_output = 0;    ///< max|golden|
   double smallest_output = 0;   ///< min|golden|
-  tolerance_check
-      rounded_golden;  ///< golden rounded once to the output format: nothing fails if atol and golden are finite
+  /// Golden rounded once to the output format: nothing fails if atol and golden are finite.
+  tolerance_check rounded_golden;
   tolerance_check baseline_within;     ///< the baseline
   std::int64_t golden_not_finite = 0;  ///< elements of golden that count for none of the figures above
 };
@@ -111,6 +112,7 @@ inline std::string reason_of(const tolerance_advice& a, double half_ulp) {
                 figure(a.baseline);
 
   std::string perturbation = "the change by one ulp of every input is " + figure(a.perturbation);
+  if (a.draws == 0) perturbation = "inputs were not moved";
   if (!std::isfinite(a.perturbation)) perturbation = "the result of moved inputs is not finite and excuses nothing";
   switch (a.decided) {
     case tolerance_source::baseline: return baseline + ", while " + perturbation + " and " + floor;
@@ -178,6 +180,7 @@ tolerance_advice advise_tolerance(const Golden& golden, const Baseline& baseline
   for (const tensor<double>& moved : perturbed) {
     const double change = detail::largest_difference(moved.view(), reference);
     if (std::isnan(change) || change > a.perturbation) a.perturbation = change;
+    ++a.draws;
   }
 
   double atol = a.floor;
