@@ -104,7 +104,7 @@ std::string attribution_verdict(const attribution_result& r) {
           (std::isfinite(a.total.relative_l2) ? "relative_l2 " + three_digits(a.total.relative_l2)
                                               : "max_abs " + three_digits(a.total.max_abs) + "; golden is 0") +
           ")";
-  if (r.request.recipe != "baseline" && a.without_rescaling.not_finite == 0) {
+  if (a.rescales > 0 && a.without_rescaling.not_finite == 0) {
     const double change = a.without_rescaling.relative_l2 / a.total.relative_l2 - 1;
     text += std::fabs(change) < 0.05
                 ? "; without any rescaling it would be the same within " + percent_text(std::fabs(change))
