@@ -273,7 +273,9 @@ struct recipe : detail::runtime_formats<detail::any_runtime<detail::recipe_types
       const random_place start(stochastic_rounder(this->seed).stream(std::uint64_t(stream)));
       if constexpr (scalar_traits<Scalar>::is_runtime) {
         const format& f = this->formats[int(s)];
-        expects(this->random_bits >= 1 && this->random_bits <= most_random_bits_for<carrier_of<Scalar>>(f),
+        // A number of the carrier's own format is left as it is, whatever the random bits.
+        const bool exact = f.fraction_bits == native_format<carrier_of<Scalar>>.fraction_bits;
+        expects(this->random_bits >= 1 && (exact || this->random_bits <= most_random_bits_for<carrier_of<Scalar>>(f)),
                 "recipe: random_bits is not in 1 … 23, or in 1 … 52 − p where double holds a format of p bits");
         return site_operations<Scalar>{rounder{f, this->random_bits, start}};
       } else {

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file attribution_runs.hpp
+/// \brief The runs that an attribution is made of.
+// host only
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <deviate/attention/forward.hpp>
+#include <deviate/attention/golden.hpp>
+#include <deviate/deviation/attribution_types.hpp>
+#include <limits>
+#include <span>
+#include <type_traits>
+#include <unordered_map>
+
+namespace deviate::detail {
+
+inline void expect_sound(const attribution_options& o) {
+  expects(!o.groups.empty() && o.groups.size() <= 64, "attribute: 1 to 64 groups");
+  site_set seen;
+  for (const site_group& g : o.groups) {
+    expects(!g.sites.empty(), "attribute: group '" + g.name + "' has no site");
+    expects((seen & g.sites).empty(), "attribute: a site of group '" + g.name + "' is in another group, too");
+    expects(!g.sites.contains(site::input), "attribute: `input` belongs to no group: inputs are rounded beforehand");
+    seen = seen | g.sites;
+  }
+  expects(o.rows >= 1, "attribute: at least one row");
+}
+
+inline workers_by<native_double_tile> in_double(const workers& who) { return {who}; }
+
+/// Runs Flash Attention or Baseline Attention in a recipe.
+struct flash_kernel {
+  schedule plan;
+  template <class Recipe>
+  auto operator()(const Recipe& r, const row_sample& in, const problem& p, const workers& who) const {
+    return flash_forward(r, in.q, in.k, in.v, p, plan, in_double(who));
+  }
+};
+struct baseline_kernel {
+  template <class Recipe>
+  auto operator()(const Recipe& r, const row_sample& in, const problem& p, const workers& who) const {
+    return baseline_forward(r, in.q, in.k, in.v, p, in_double(who));
+  }
+};
+
+/// Everything that is run for one attribution.
+template <class Low, class Kernel>
+class attribution_runs {
+ public:
+  attribution_runs(const recipe_formats& formats, const Kernel& kernel, const row_sample& sample,
+                   const attribution_options& o)
+      : kernel_(kernel), sample_(sample), options_(o), formats_(formats) {
+    golden_ = golden(sample.q, sample.k, sample.v, sample.with_masks(), o.who).output;
+    always_ = site_set::all();
+    for (const site_group& g : o.groups) always_ = always_ - g.sites;
+  }
+
+  /// The sites that are low where a subset of the groups is.
+  site_set sites_of(std::uint64_t mask) const {
+    site_set low = always_;
+    for (std::size_t g = 0; g < options_.groups.size(); ++g)
+      if ((mask >> g & 1) != 0) low = low | options_.groups[g].sites;
+    return low;
+  }
+  /// Mean square error of every row, and the worst row.
+  void look_at_rows(attribution& a, site_set low) const {
+    a.low_output = dispatch(kernel_, sample_, low, options_.who).output;
+    const tensor<double>& got = a.low_output;
+    const std::int64_t rows = got.shape().rows, columns = got.shape().columns;
+    for (std::int64_t b = 0; b < got.shape().batch; ++b)
+      for (std::int64_t h = 0; h < got.shape().heads; ++h)
+        for (std::int64_t i = 0; i < rows; ++i) {
+          const auto row = [&](const tensor<double>& t) {
+            return std::span<const double>(&t(b, h, i, 0), std::size_t(columns));
+          };
+          const error_size e = error_between(row(got), row(golden_));
+          a.row_mse.push_back(e.not_finite > 0 ? std::numeric_limits<double>::infinity() : e.mse);
+          if (a.row_mse.size() == 1 || a.row_mse.back() > a.worst.mse)
+            a.worst = {b, h, sample_.rows[std::size_t(i)], a.row_mse.back(), {}, {}, -1};
+        }
+  }
+  /// Follows the worst row through its key tiles.
+  void follow_worst(attribution& a, site_set low) const {
+    if constexpr (std::is_same_v<Kernel, flash_kernel>) {
+      if (kernel_.plan.order != key_order::ascending || a.row_mse.empty()) return;
+      const row_sample one = sample_.only(a.worst.batch, a.worst.head, a.worst.row);
+      const std::int64_t n = one.k.shape().rows, tile = std::min(kernel_.plan.tile_key, std::max<std::int64_t>(n, 1));
+      const problem p = one.with_masks();
+      const key_range seen = bind(one.q.shape(), one.k.shape(), one.v.shape(), p).keys(0, 0);
+      for (std::int64_t first = seen.begin / tile * tile; first < seen.end; first += tile)
+        a.worst.tiles.push_back(first);
+      a.worst.error_after.resize(a.worst.tiles.size());
+      std::vector<double> log_sum_exp(a.worst.tiles.size());
+      parallel_for(options_.who, std::int64_t(a.worst.tiles.size()), [&](std::int64_t t, arena&) {
+        row_sample prefix = one;
+        prefix.key_length = std::min(a.worst.tiles[std::size_t(t)] + tile, seen.end);
+        const workers alone{.count = 1};
+        const auto exact = golden(prefix.q, prefix.k, prefix.v, prefix.with_masks(), alone);
+        const auto got = dispatch(kernel_, prefix, low, alone).output;
+        const error_size e = error_between(got.values(), exact.output.values());
+        log_sum_exp[std::size_t(t)] = exact.log_sum_exp(0, 0, 0, 0);
+        a.worst.error_after[std::size_t(t)] =
+            e.not_finite > 0 ? std::numeric_limits<double>::infinity() : std::sqrt(e.mse);
+      });
+      for (std::size_t t = 0; t < a.worst.tiles.size(); ++t)
+        a.worst.error_after[t] *= std::exp(log_sum_exp[t] - log_sum_exp.back());
+      double before = 0, most = -1;
+      for (std::size_t t = 0; t < a.worst.tiles.size() && std::isfinite(before); ++t) {
+        const double grown = a.worst.error_after[t] - before;
+        if (grown > most) {
+          most = grown;
+          a.worst.worst_tile = a.worst.tiles[t];
+        }
+        before = a.worst.error_after[t];
+      }
+    }
+  }
+  error_size run(std::uint64_t mask, const workers& who) const { return run_with(kernel_, sites_of(mask), who); }
+  template <class AnyKernel>
+  error_size run_with(const AnyKernel& kernel, site_set low, const workers& who,
+                      std::int64_t* rescales = nullptr) const {
+    const auto got = dispatch(kernel, sample_, low, who);
+    if (rescales != nullptr)
+      for (const std::int32_t n : got.rescales.values()) *rescales += n;
+    return error_between(got.output.values(), golden_.values());
+  }
+  first_order_moments first_order() const {
+    const site_set low = site_set::all();
+    return moments_of(output_of<tracked_switchable<Low>>(kernel_, sample_, low, options_.who).output);
+  }
+  /// The error of samples in which the stored values of `low` are rounded stochastically.
+  sampled_error sampled(site_set low) const {
+    std::vector<std::vector<double>> samples(static_cast<std::size_t>(options_.samples));
+    const workers one{.count = 1};
+    parallel_for(options_.who, std::int64_t(samples.size()), [&](std::int64_t i, arena&) {
+      const problem p = switched_problem(sample_.with_masks(), formats_, low, sample_.q.shape().columns);
+      const auto r = randomly_switched_to<random_switchable<Low>>(formats_, low, options_.seed + std::uint64_t(i));
+      const auto got = kernel_(r, sample_, p, one).output;
+      samples[std::size_t(i)].assign(got.values().begin(), got.values().end());
+    });
+    return split_error(samples, golden_.values());
+  }
+  std::uint64_t everything() const {
+    const std::size_t n = options_.groups.size();
+    return n == 64 ? ~std::uint64_t(0) : (std::uint64_t(1) << n) - 1;
+  }
+
+ private:
+  /// The recipe's exponential is that of `probability`: exact where the site is.
+  template <class AnyKernel>
+  auto dispatch(const AnyKernel& kernel, const row_sample& in, site_set low, const workers& who) const {
+    if constexpr (!std::is_same_v<typename Low::exponential_type, natural_exponential>)
+      if (!low.contains(site::probability))
+        return output_of<switchable<Low, natural_exponential>>(kernel, in, low, who);
+    return output_of<switchable<Low>>(kernel, in, low, who);
+  }
+  template <class Switchable, class AnyKernel>
+  auto output_of(const AnyKernel& kernel, const row_sample& in, site_set low, const workers& who) const {
+    const problem p = switched_problem(in.with_masks(), formats_, low, in.q.shape().columns);
+    return kernel(switched_to<Switchable>(formats_, low), in, p, who);
+  }
+
+  Kernel kernel_;
+  const row_sample& sample_;
+  const attribution_options& options_;
+  recipe_formats formats_;
+  tensor<double> golden_;
+  site_set always_;
+};
+
+/// Shapley values from every subset, or from sampled orders.
+template <class Runs>
+void share_out(attribution& a, const Runs& runs, const attribution_options& o) {
+  const std::size_t n = o.groups.size();
+  const workers one{.count = 1};
+  if (n <= std::size_t(most_factorial_groups)) {
+    a.subsets.resize(std::size_t(1) << n);
+    parallel_for(o.who, std::int64_t(a.subsets.size()),
+                 [&](std::int64_t mask, arena&) { a.subsets[std::size_t(mask)] = runs.run(std::uint64_t(mask), one); });
+    std::vector<double> mse, bias;
+    for (const error_size& e : a.subsets) {
+      mse.push_back(e.mse);
+      bias.push_back(e.bias);
+    }
+    const std::vector<double> shares = shapley_values(mse), biases = shapley_values(bias);
+    a.interactions = shapley_interactions(mse);
+    for (double& x : a.interactions) x = a.total.mse > 0 ? x / a.total.mse : 0;
+    for (std::size_t g = 0; g < n; ++g) {
+      a.groups[g].shapley_mse = a.total.mse > 0 ? shares[g] / a.total.mse : 0;
+      a.groups[g].shapley_bias = biases[g];
+    }
+    return;
+  }
+  // Both games meet the same subsets, so each is run once.
+  std::unordered_map<std::uint64_t, error_size> met;
+  const auto size_of = [&](std::uint64_t mask) -> const error_size& {
+    const auto found = met.find(mask);
+    return found != met.end() ? found->second : met.emplace(mask, runs.run(mask, o.who)).first->second;
+  };
+  const auto shares = sampled_shapley_values(
+      int(n), [&](std::uint64_t mask) { return size_of(mask).mse; }, o.pairs_of_orders, o.seed);
+  const auto biases = sampled_shapley_values(
+      int(n), [&](std::uint64_t mask) { return size_of(mask).bias; }, o.pairs_of_orders, o.seed);
+  for (std::size_t g = 0; g < n; ++g) {
+    a.groups[g].shapley_mse = a.total.mse > 0 ? shares[g].value / a.total.mse : 0;
+    a.groups[g].half_width = a.total.mse > 0 ? shares[g].half_width / a.total.mse : 0;
+    a.groups[g].shapley_bias = biases[g].value;
+  }
+}
+
+template <class Low, class Kernel>
+attribution attribute(const recipe_formats& formats, const Kernel& kernel, const row_sample& sample,
+                      const attribution_options& o) {
+  expect_sound(o);
+  const attribution_runs<Low, Kernel> runs(formats, kernel, sample, o);
+  attribution a;
+  a.rows = sample.rows;
+  const std::uint64_t all = runs.everything();
+  const site_set every = runs.sites_of(all);
+  a.total = runs.run_with(kernel, every, o.who, &a.rescales);
+  runs.look_at_rows(a, every);
+  runs.follow_worst(a, every);
+  a.exact = runs.run(0, o.who);
+  a.residual = a.total.mse > 0 ? a.exact.mse / a.total.mse : 0;
+  for (std::size_t g = 0; g < o.groups.size(); ++g) {
+    group_attribution share;
+    share.name = o.groups[g].name;
+    share.sites = o.groups[g].sites;
+    a.groups.push_back(share);
+  }
+  share_out(a, runs, o);
+  for (std::size_t g = 0; g < o.groups.size(); ++g) {
+    const std::uint64_t bit = std::uint64_t(1) << g;
+    a.groups[g].demoted = a.subsets.empty() ? runs.run(bit, o.who) : a.subsets[bit];
+    a.groups[g].promoted = a.subsets.empty() ? runs.run(all ^ bit, o.who) : a.subsets[all ^ bit];
+  }
+  a.without_rescaling = a.without_tiling = a.total;
+  if constexpr (std::is_same_v<Kernel, flash_kernel>) {
+    flash_kernel changed = kernel;
+    changed.plan.maximum = row_maximum::known;
+    a.without_rescaling = runs.run_with(changed, every, o.who);
+    changed = kernel;
+    changed.plan.tile_key = std::max<std::int64_t>(sample.k.shape().rows, 1);
+    a.without_tiling = runs.run_with(changed, every, o.who);
+    if (o.rescale_threshold) {
+      changed = kernel;
+      changed.plan.rescale_threshold = *o.rescale_threshold;
+      a.with_lazy_rescaling = runs.run_with(changed, every, o.who);
+    }
+  }
+  if (o.samples >= 2)
+    for (group_attribution& g : a.groups)
+      if (g.demoted.mse > 0 && g.demoted.not_finite == 0) g.sampled = runs.sampled(g.sites);
+  if (o.first_order) {
+    a.first_order = runs.first_order();
+    const site_set tracked_sites = site_set::all();
+    for (group_attribution& g : a.groups)
+      g.first_order_mse = a.total.mse > 0 ? a.first_order->between(g.sites, tracked_sites) / a.total.mse : 0;
+  }
+  return a;
+}
+
+}  // namespace deviate::detail
