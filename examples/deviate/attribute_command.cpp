@@ -57,7 +57,8 @@ void declare(option_set& options) {
   options.add("--tolerance", "X", "Also find the fewest groups to raise so that --metric is at most X");
   options.add("--threshold", "X", "Also rescale only where the maximum grows by more than X");
   options.add("--orders", "N", "Pairs of sampled orders for more than 10 groups (default 64)");
-  options.add_flag("--no-first-order", "Leave out the first-order pass");
+  options.add_flag("--no-first-order", "Leave out the first-order pass and the a-priori bounds");
+  options.add("--samples", "N", "Runs of stochastic rounding for each group (default 8; 0 or 1 for none)");
   options.add("--dump-worst", "FILE",
               "Write the worst row, alone, as .safetensors, and print the command that shows it");
   options.add_flag("--allow-nan", "Go on with NaN or infinities in visible inputs");
@@ -122,6 +123,7 @@ attribution_request request_of(const option_set& options) {
   if (r.options.rescale_threshold && (*r.options.rescale_threshold < 0 || r.recipe == "flash1_all"))
     throw usage_error("--threshold must be 0 or more, and flash1_all has none");
   r.options.pairs_of_orders = int(options.whole("--orders", 2, 1 << 20, r.options.pairs_of_orders));
+  r.options.samples = int(options.whole("--samples", 0, 4096, r.options.samples));
   r.options.first_order = !options.given("--no-first-order");
   r.options.who.count = int(options.whole("--workers", 0, most_workers, 0));
   return r;

@@ -58,6 +58,17 @@ TEST_CASE("state in BF16: the stored sums carry the error, the rescaling does no
   CHECK(a.without_rescaling.relative_l2 == doctest::Approx(a.total.relative_l2).epsilon(0.05));
   CHECK(a.without_tiling.relative_l2 < a.total.relative_l2 / 2);
   CHECK(a.subsets.size() == 256);
+  // The bounds hold, and are not idle.
+  CHECK(a.bound_ratio <= 1);
+  CHECK(a.bound_ratio > 0.01);
+  for (const auto& g : a.groups) CHECK(g.bound_ratio <= 1);
+  CHECK(group(a, "rescaling").bound_ratio > 0.1);
+  // Stochastic rounding errs about twice as much as nearest, and without bias.
+  const auto& score = group(a, "score");
+  CHECK(score.sampled->variance == doctest::Approx(2 * score.demoted.mse).epsilon(0.2));
+  CHECK(std::fabs(score.sampled->bias_mse) < 0.05 * score.sampled->variance);
+  CHECK(score.sampled->significant_digits ==
+        doctest::Approx(-std::log10(std::sqrt(2.0) * score.demoted.relative_l2)).epsilon(0.05));
   CHECK(a.subsets.back().mse == a.total.mse);
   // Interactions and values belong to one game: φ_i = v({i}) + ½ Σ_j I_ij for a game of pairs; here nearly one.
   double pairs = 0;
@@ -153,6 +164,33 @@ TEST_CASE("Baseline Attention has no state between tiles; the same bits for any 
     CHECK(a.groups[g].shapley_mse == b.groups[g].shapley_mse);
     CHECK(a.groups[g].first_order_mse == b.groups[g].first_order_mse);
   }
+}
+
+TEST_CASE("a sum that stagnates: rounding to nearest is biased, stochastic rounding is not") {
+  // l in BF16, one key at a time, stops at 256 of 2000.
+  case_inputs in{dv::tensor<double>({1, 1, 1, 1}, 0), dv::tensor<double>({1, 1, 2000, 1}, 0),
+                 dv::tensor<double>({1, 1, 2000, 1}, 1)};
+  using sums_low = dv::with<dv::recipe<float>, dv::at<dv::site::row_sum, dv::bf16>>;
+  dv::attribution_options o;
+  o.samples = 64;
+  const auto a = dv::attribute(sums_low{}, in.q, in.k, in.v, {}, {.tile_key = 1}, o);
+  CHECK(a.total.bias == doctest::Approx(2000.0 / 256 - 1));
+  const auto& l = group(a, "row_sum");
+  CHECK(l.shapley_mse == doctest::Approx(1));
+  CHECK(l.sampled->mse < l.demoted.mse / 100);
+  CHECK(l.sampled->bias_mse < 0.5 * l.sampled->mse);
+  CHECK(a.bound_ratio <= 1);
+}
+
+TEST_CASE("samples are split into bias and spread") {
+  const std::vector<double> golden{1, 1, 1, 1};
+  const std::vector<std::vector<double>> samples{{1.5, 1.5, 2, 2}, {1.5, 1.5, 1, 1}, {1.5, 1.5, 1.5, 1.5}};
+  const auto e = dv::split_error(samples, golden);
+  CHECK(e.variance == doctest::Approx(0.125));             // 0, 0, ¼, ¼
+  CHECK(e.bias_mse == doctest::Approx(0.25 - 0.125 / 3));  // ½ everywhere, less the spread of the mean
+  CHECK(e.mse == doctest::Approx((0.25 + 0.25 + 2 * (1.25 / 3)) / 4));
+  CHECK(e.significant_digits == doctest::Approx(-std::log10(std::sqrt(0.125))));
+  CHECK_THROWS_AS(dv::split_error(std::span(samples).first(1), golden), dv::contract_violation);
 }
 
 TEST_CASE("groups that overlap, are empty or name the input are refused") {

@@ -39,6 +39,13 @@ json result_object(const attribution_result& r) {
     group["demote_relative_l2"] = number(g.demoted.not_finite > 0 ? std::nan("") : g.demoted.relative_l2);
     group["promote_relative_l2"] = number(g.promoted.not_finite > 0 ? std::nan("") : g.promoted.relative_l2);
     group["first_order_mse"] = a.first_order ? number(g.first_order_mse) : json(nullptr);
+    if (g.sampled)
+      group["stochastic"] = {{"samples", g.sampled->samples},
+                             {"mse", number(g.sampled->mse)},
+                             {"bias_mse", number(g.sampled->bias_mse)},
+                             {"variance", number(g.sampled->variance)},
+                             {"significant_digits", number(g.sampled->significant_digits)}};
+    if (!std::isnan(g.bound_ratio)) group["measured_over_bound"] = number(g.bound_ratio);
     object["groups"].push_back(group);
   }
   object["interactions"] = json::array();
@@ -54,6 +61,7 @@ json result_object(const attribution_result& r) {
     object["removed"]["lazy_rescaling"] = {{"threshold", *r.request.options.rescale_threshold},
                                            {"relative_l2", number(a.with_lazy_rescaling->relative_l2)}};
   object["residual"] = number(a.residual);
+  if (!std::isnan(a.bound_ratio)) object["measured_over_bound"] = number(a.bound_ratio);
   if (a.first_order)
     object["first_order"] = {{"mse", number(a.first_order->mse)}, {"unexplained", number(a.first_order->unexplained)}};
   object["rescales"] = a.rescales;

@@ -183,7 +183,9 @@ std::string attribution_text(const attribution_result& r, error_metric metric) {
   if (sampled) head.push_back("± (95 %)");
   head.insert(head.end(), {"first order", "share of bias"});
   if (other) head.push_back(std::string("share of ") + metric_name(metric));
-  head.insert(head.end(), {"alone low", "alone exact"});
+  head.insert(head.end(), {"alone low", "alone exact", "digits"});
+  const bool bounded = !std::isnan(a.bound_ratio);
+  if (bounded) head.push_back("÷ bound");
   std::vector<double> values;
   if (other) {
     std::vector<double> worth;
@@ -201,6 +203,10 @@ std::string attribution_text(const attribution_result& r, error_metric metric) {
     if (other) row.push_back(scientific(values[g]));
     row.push_back(size_text(group.demoted));
     row.push_back(size_text(group.promoted));
+    row.push_back(!group.sampled || std::isinf(group.sampled->significant_digits)
+                      ? "–"
+                      : three_digits(group.sampled->significant_digits));
+    if (bounded) row.push_back(three_digits(group.bound_ratio));
     rows.push_back(row);
     sum += group.shapley_mse;
     first_order += group.first_order_mse;
@@ -212,6 +218,18 @@ std::string attribution_text(const attribution_result& r, error_metric metric) {
   text += "Sum of the shares " + percent_text(sum) + ", residual (every group exact) " + scientific(a.residual) +
           " of the mse" + (a.first_order ? "; first order explains " + percent_text(first_order) : "") + ".\n";
   text += "\"alone low\" and \"alone exact\" are relative_l2 with only that group rounded, or all but that group.\n";
+  if (r.request.options.samples >= 2)
+    text += "\"digits\": significant decimal digits of O that " + std::to_string(r.request.options.samples) +
+            " runs share in which that group alone rounds stochastically.\n";
+  if (bounded)
+    text += "\"÷ bound\": the largest first-order error of an element ÷ its a-priori bound; of the whole error " +
+            three_digits(a.bound_ratio) + ".\n";
+  for (const group_attribution& g : a.groups)
+    if (g.sampled && g.demoted.not_finite == 0 && g.demoted.mse > 2 * g.sampled->mse)
+      text +=
+          printable(g.name) + " errs " + ratio_text(g.demoted.mse / g.sampled->mse) +
+          " times as much (mean square) as with stochastic rounding, whose error is spread alone: its roundings are "
+          "biased, as where a sum stagnates.\n";
   if (r.request.recipe != "baseline")
     text += "Removed: relative_l2 " + size_text(a.without_rescaling) + " without rescaling (maxima known first), " +
             size_text(a.without_tiling) + " without tiling (one key tile)" +

@@ -12,6 +12,7 @@
 #include <deviate/deviation/row_sample.hpp>
 #include <deviate/deviation/shapley.hpp>
 #include <deviate/team/workers.hpp>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -62,6 +63,8 @@ struct group_attribution {
   error_size promoted;         ///< this group exact, all others low
   double first_order_mse = 0;  ///< mean of (its error × the whole error), both to first order, as a share of the mse
   std::optional<sampled_error> sampled;  ///< this group low and rounded stochastically, all others exact
+  /// Largest |its error to first order| ÷ `bound_a_priori` of its sites, over all elements; NaN where there is no bound.
+  double bound_ratio = std::numeric_limits<double>::quiet_NaN();
 };
 
 /// \brief The row whose error is largest, and where on its way through the keys the error comes about.
@@ -90,10 +93,12 @@ struct attribution {
   std::optional<error_size> with_lazy_rescaling;   ///< every group low, `rescale_threshold`
   std::int64_t rescales = 0;                       ///< over all rows looked at, every group low
   std::optional<first_order_moments> first_order;  ///< of every group low
-  std::vector<std::int64_t> rows;                  ///< the rows looked at, in every head
-  std::vector<double> row_mse;                     ///< [batch × query heads × rows looked at]: every group low
-  worst_row worst;                                 ///< of the rows looked at
-  tensor<double> low_output;                       ///< O of the rows looked at, every group low
+  /// Largest |O − golden| ÷ the sum of all bounds, every group low; NaN where there is no bound.
+  double bound_ratio = std::numeric_limits<double>::quiet_NaN();
+  std::vector<std::int64_t> rows;  ///< the rows looked at, in every head
+  std::vector<double> row_mse;     ///< [batch × query heads × rows looked at]: every group low
+  worst_row worst;                 ///< of the rows looked at
+  tensor<double> low_output;       ///< O of the rows looked at, every group low
 };
 
 }  // namespace deviate

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <deviate/attention/forward.hpp>
 #include <deviate/attention/golden.hpp>
+#include <deviate/deviation/a_priori.hpp>
 #include <deviate/deviation/attribution_types.hpp>
 #include <limits>
 #include <span>
@@ -126,9 +127,16 @@ class attribution_runs {
       for (const std::int32_t n : got.rescales.values()) *rescales += n;
     return error_between(got.output.values(), golden_.values());
   }
-  first_order_moments first_order() const {
-    const site_set low = site_set::all();
-    return moments_of(output_of<tracked_switchable<Low>>(kernel_, sample_, low, options_.who).output);
+  /// The pass of tracked numbers, and what it says of the bounds.
+  void first_order(attribution& a, site_set low) const {
+    const auto output = output_of<tracked_switchable<Low>>(kernel_, sample_, low, options_.who).output;
+    a.first_order = moments_of(output);
+    if constexpr (std::is_same_v<Kernel, flash_kernel> && Low::when_normalized == normalization::once) {
+      const schedule& plan = kernel_.plan;
+      if (plan.order == key_order::ascending && plan.maximum == row_maximum::running && plan.rescale_threshold == 0 &&
+          std::is_same_v<typename Low::exponential_type, natural_exponential>)
+        compare_with_bounds(a, output, bound_a_priori<Low>(formats_, sample_, plan));
+    }
   }
   /// The error of samples in which the stored values of `low` are rounded stochastically.
   sampled_error sampled(site_set low) const {
@@ -148,6 +156,32 @@ class attribution_runs {
   }
 
  private:
+  template <class Number>
+  void compare_with_bounds(attribution& a, const tensor<Number>& output, const a_priori_bounds& bounds) const {
+    const extents& shape = output.shape();
+    a.bound_ratio = 0;
+    for (group_attribution& g : a.groups) g.bound_ratio = 0;
+    for (std::int64_t b = 0; b < shape.batch; ++b)
+      for (std::int64_t h = 0; h < shape.heads; ++h)
+        for (std::int64_t i = 0; i < shape.rows; ++i)
+          for (std::int64_t c = 0; c < shape.columns; ++c) {
+            const Number& x = output(b, h, i, c);
+            if (!std::isfinite(double(x.value()))) continue;
+            const auto larger = [](double& most, double error, double bound) {
+              if (error != 0) most = std::max(most, std::fabs(error) / bound);
+            };
+            larger(a.bound_ratio, a.low_output(b, h, i, c) - golden_(b, h, i, c), bounds.total(b, h, i, c));
+            for (group_attribution& g : a.groups) {
+              double error = 0, bound = 0;
+              for (int s = 0; s < site_count; ++s)
+                if (g.sites.contains(site(s))) {
+                  error += x.error().part[std::size_t(s)];
+                  bound += bounds.at(b, h, i, c, site(s));
+                }
+              larger(g.bound_ratio, error, bound);
+            }
+          }
+  }
   /// The recipe's exponential is that of `probability`: exact where the site is.
   template <class AnyKernel>
   auto dispatch(const AnyKernel& kernel, const row_sample& in, site_set low, const workers& who) const {
@@ -254,7 +288,7 @@ attribution attribute(const recipe_formats& formats, const Kernel& kernel, const
     for (group_attribution& g : a.groups)
       if (g.demoted.mse > 0 && g.demoted.not_finite == 0) g.sampled = runs.sampled(g.sites);
   if (o.first_order) {
-    a.first_order = runs.first_order();
+    runs.first_order(a, site_set::all());
     const site_set tracked_sites = site_set::all();
     for (group_attribution& g : a.groups)
       g.first_order_mse = a.total.mse > 0 ? a.first_order->between(g.sites, tracked_sites) / a.total.mse : 0;
