@@ -10,7 +10,7 @@
 ///     accumulate/   sums: sequential, pairwise, k lanes, compensated, two-level, matrix units, exact
 ///     team/         where it runs: serial, threads, workers
 ///     attention/    problem, masks, sites, recipe, schedule; Flash, Baseline, golden
-///     deviation/    metrics, ulp, Wasserstein, tolerance
+///     deviation/    metrics, ulp, Wasserstein, order statistics, tolerance
 ///
 /// Not included here, because they cost seconds of compile time and a dependency each:
 /// number/boost.hpp (Boost.Multiprecision), tensor/eigen.hpp and tensor/eigen_scalars.hpp (Eigen).
@@ -28,7 +28,9 @@
 #include <deviate/attention/named_recipes.hpp>
 #include <deviate/config.hpp>
 #include <deviate/contract.hpp>
+#include <deviate/deviation/counted_values.hpp>
 #include <deviate/deviation/metrics.hpp>
+#include <deviate/deviation/order_statistics.hpp>
 #include <deviate/deviation/tolerance.hpp>
 #include <deviate/deviation/tolerance_advice.hpp>
 #include <deviate/deviation/wasserstein.hpp>

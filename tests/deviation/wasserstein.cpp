@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <deviate/deviation/wasserstein.hpp>
 //
+#include <deviate/number/named.hpp>
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -8,10 +9,13 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <vector>
 
+#include "allocation.hpp"
 #include "generator.hpp"
+#include "patterns.hpp"
 
 using namespace deviate;
 using deviation_test::close;
@@ -40,6 +44,37 @@ std::string message_of(const weighted_sample& a, const weighted_sample& b, doubl
     return e.what();
   }
   return "";
+}
+
+using floats = std::vector<float>;
+
+numbers widened(const floats& x) { return numbers(x.begin(), x.end()); }
+
+floats finite_floats(std::uint64_t seed, std::size_t n) {
+  floats x = deviation_test::random_patterns<float>(seed, n);
+  for (float& v : x)
+    if (std::isinf(v)) v = 0x1.8p127f;
+  return x;
+}
+
+// By definition: both samples repeated to the same size, sorted by std::sort and matched, with sums in 64 bits.
+template <class T>
+double by_definition(const std::vector<T>& a, const std::vector<T>& b, int p) {
+  const std::size_t common = std::lcm(a.size(), b.size());
+  const auto repeated = [&](const std::vector<T>& x) {
+    std::vector<T> all;
+    for (std::size_t i = 0; i < common / x.size(); ++i) all.insert(all.end(), x.begin(), x.end());
+    std::sort(all.begin(), all.end());
+    return all;
+  };
+  const std::vector<T> x = repeated(a), y = repeated(b);
+  long double sum = 0;
+  for (std::size_t i = 0; i < common; ++i) {
+    const long double moved = std::fabs(static_cast<long double>(x[i]) - static_cast<long double>(y[i]));
+    sum += p == 1 ? moved : moved * moved;
+  }
+  const long double mean = sum / static_cast<long double>(common);
+  return double(p == 1 ? mean : std::sqrt(mean));
 }
 
 bool contains(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
@@ -192,4 +227,153 @@ TEST_CASE("case 82: a million points against a million, with a compensated sum")
 TEST_CASE("arrays and spans are samples too") {
   const std::array<double, 2> a{0, 1};
   CHECK(wasserstein(a, std::span<const double>(a).first(1)) == 0.5);
+}
+
+TEST_CASE("floats: the definition, and the bits of the same values in double") {
+  // Sizes on both sides of where digits take over from comparisons; equal, multiples, and without a common factor.
+  for (const auto& [n, m] : {std::pair<std::size_t, std::size_t>{1, 1},
+                             {1, 7},
+                             {50, 50},
+                             {64, 63},
+                             {300, 300},
+                             {300, 450},
+                             {257, 64},
+                             {5000, 5000}}) {
+    CAPTURE(n);
+    CAPTURE(m);
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+      const floats a = seed == 3 ? deviation_test::ties<float>(seed, n) : finite_floats(seed, n);
+      const floats b = seed == 3 ? deviation_test::ties<float>(seed + 9, m) : finite_floats(seed + 9, m);
+      CHECK(close(wasserstein(a, b), by_definition(a, b, 1), 1e-15));
+      CHECK(close(wasserstein(a, b, 2), by_definition(a, b, 2), 1e-15));
+      CHECK(close(wasserstein(widened(a), widened(b), 2), by_definition(a, b, 2), 1e-15));
+      const monotone_coupling in_float(a, b), in_double(widened(a), widened(b));
+      for (const double p : {1.0, 1.5, 2.0, 3.0, 540.0, infinity}) CHECK(in_float.distance(p) == in_double.distance(p));
+      CHECK(wasserstein_infinity(a, b) == in_double.distance(infinity));
+    }
+  }
+}
+
+TEST_CASE("floats at the ends of their range: subnormals and the largest, by closed form") {
+  const float least = std::numeric_limits<float>::denorm_min(), top = std::numeric_limits<float>::max();
+  const floats zeros(300, -0.0f), least_ones(300, least), tops(300, top), bottoms(300, -top);
+  for (const double p : {1.0, 2.0, 3.0, infinity}) {
+    CHECK(wasserstein(zeros, least_ones, p) == double(least));
+    CHECK(wasserstein(tops, bottoms, p) == 2 * double(top));
+    CHECK(wasserstein(zeros, floats(300, 0.0f), p) == 0);
+  }
+  const float endless = std::numeric_limits<float>::infinity();
+  for (const double p : {1.0, 2.0, 3.0, infinity}) {
+    CHECK(wasserstein(floats{1, endless}, floats{1, endless}, p) == 0);
+    CHECK(wasserstein(floats{1, endless}, floats{2, 3}, p) == infinity);
+    CHECK(wasserstein(floats{endless}, floats{-endless}, p) == infinity);
+  }
+  CHECK(wasserstein(floats{1, endless}, floats{2, endless}) == 0.5);
+}
+
+TEST_CASE("floats and 16-bit numbers: errors, not numbers") {
+  const auto message = [](const auto& a, const auto& b, double p = 1) {
+    try {
+      wasserstein(a, b, p);
+    } catch (const contract_violation& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  const floats x{1, 2, 3}, none, broken{1, std::numeric_limits<float>::quiet_NaN()};
+  CHECK(contains(message(none, x), "sample a is empty"));
+  CHECK(contains(message(x, none), "sample b is empty"));
+  CHECK(contains(message(broken, x), "sample a holds NaN at index 1"));
+  CHECK(contains(message(x, broken), "sample b holds NaN at index 1"));
+  CHECK(contains(message(x, x, 0.5), "order p = 0.5"));
+  const std::vector<bf16> no_halves, halves{bf16(1.f)};
+  CHECK(contains(message(no_halves, halves), "sample a is empty"));
+  CHECK(contains(message(halves, no_halves), "sample b is empty"));
+  CHECK(contains(message(std::vector<bf16>{bf16(broken[1])}, halves), "NaN at index 0"));
+}
+
+TEST_CASE("16-bit numbers: counted, they are as far apart as sorted") {
+  for (const auto& [n, m] : {std::pair<std::size_t, std::size_t>{1, 1}, {3000, 3000}, {3000, 4500}, {64, 81}}) {
+    std::vector<bf16> a;
+    std::vector<fp16> b;
+    floats in_float_a, in_float_b;
+    for (const float v : finite_floats(n, n))
+      in_float_a.push_back(float(a.emplace_back(std::fabs(v) < 1e9f ? v : 2.f)));
+    for (const double v : values(m, m)) in_float_b.push_back(float(b.emplace_back(v)));
+    const monotone_coupling counted(a, b);
+    CHECK(close(counted.distance(1), by_definition(in_float_a, in_float_b, 1), 1e-15));
+    CHECK(close(counted.distance(2), by_definition(in_float_a, in_float_b, 2), 1e-15));
+    CHECK(close(wasserstein(a, b, 540), wasserstein(in_float_a, in_float_b, 540), 1e-13));
+    CHECK(wasserstein_infinity(a, b) == wasserstein_infinity(in_float_a, in_float_b));
+    CHECK(wasserstein(a, a, 2) == 0);
+  }
+  // Codes and their format, mixed with numbers; an infinity in equal shares costs nothing.
+  const std::vector<std::uint16_t> codes{0x7f80, 0x3f80};  // infinity, 1
+  CHECK(wasserstein({codes, bf16_format}, std::vector<fp16>{fp16(infinity), fp16(3)}) == 1);
+  CHECK(wasserstein({codes, bf16_format}, std::vector<fp16>{fp16(2), fp16(3)}) == infinity);
+}
+
+TEST_CASE("a million floats with few fraction bits are counted, to the result of sorting") {
+  const std::size_t n = 1000000;
+  floats a(n), b(n);
+  generator g(77);
+  for (std::size_t i = 0; i < n; ++i) {
+    a[i] = float(int(g.bits() % 2001) - 1000);
+    b[i] = float(int(g.bits() % 1501) - 700) / 2;
+  }
+  const std::size_t before = deviation_test::allocated_bytes();
+  const double first = wasserstein(a, b);
+  CHECK(deviation_test::allocated_bytes() - before < 2 * n * sizeof(float) * 3 / 2);  // less than sorting takes
+  std::sort(a.begin(), a.end());
+  std::sort(b.begin(), b.end());
+  double sum = 0;  // exact: halves below 2^53
+  for (std::size_t i = 0; i < n; ++i) sum += std::fabs(double(a[i]) - double(b[i]));
+  CHECK(first == sum / double(n));
+}
+
+TEST_CASE("equal weights take a copy of each sample and one of the larger: at most two copies of the inputs") {
+  const auto taken = [](const auto& work) {
+    const std::size_t before = deviation_test::allocated_bytes();
+    work();
+    return deviation_test::allocated_bytes() - before;
+  };
+  const std::size_t other = 1024;  // texts of errors that do not happen, reference counts
+  for (const auto& [n, m] : {std::pair<std::size_t, std::size_t>{20000, 20000}, {20000, 30000}, {1, 40000}}) {
+    const floats a = finite_floats(1, n), b = finite_floats(2, m);
+    CHECK(taken([&] { wasserstein(a, b, 2); }) <= (n + m + std::max(n, m)) * sizeof(float) + other);
+    const numbers wide_a = widened(a), wide_b = widened(b);
+    CHECK(taken([&] { wasserstein(wide_a, wide_b, 2); }) <= (n + m + std::max(n, m)) * sizeof(double) + other);
+  }
+  const std::vector<bf16> halves(2000000, bf16(1.f));
+  CHECK(taken([&] { wasserstein(halves, halves); }) < std::size_t(3) << 19);  // a mebibyte of counts
+}
+
+TEST_CASE("slow: W_1 and W_2 of 10^8 floats are those of std::sort") {
+  const std::size_t n = 100000000;
+  floats a(n), b(n);
+  generator g(5);
+  for (std::size_t i = 0; i < n; ++i) {
+    a[i] = float(g.value());
+    b[i] = float(g.value() * 1.125 + 0.01);
+  }
+  const std::size_t before = deviation_test::allocated_bytes();
+  const monotone_coupling coupling(a, b);
+  CHECK(deviation_test::allocated_bytes() - before <= 4 * n * sizeof(float));
+  const double first = coupling.distance(1), second = coupling.distance(2);
+  std::sort(a.begin(), a.end());
+  std::sort(b.begin(), b.end());
+  // Blocks of 1000 keep the rounding of the reference's own sum, in 64 bits, below that of one double.
+  long double sum = 0, squares = 0;
+  for (std::size_t block = 0; block < n; block += 1000) {
+    long double block_sum = 0, block_squares = 0;
+    for (std::size_t i = block; i < block + 1000; ++i) {
+      const long double moved = std::fabs(static_cast<long double>(a[i]) - static_cast<long double>(b[i]));
+      block_sum += moved;
+      block_squares += moved * moved;
+    }
+    sum += block_sum;
+    squares += block_squares;
+  }
+  CHECK(close(first, double(sum / n), 3e-16));
+  CHECK(close(second, double(std::sqrt(squares / n)), 3e-16));
 }

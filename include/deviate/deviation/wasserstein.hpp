@@ -4,20 +4,20 @@
 #pragma once
 
 #include <deviate/contract.hpp>
+#include <deviate/deviation/counted_values.hpp>
 #include <deviate/deviation/detail/compensated_sum.hpp>
 #include <deviate/deviation/detail/number_text.hpp>
+#include <deviate/deviation/detail/shares.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <concepts>
 #include <cstddef>
-#include <cstdint>
 #include <limits>
-#include <numeric>
 #include <span>
 #include <string>
 #include <utility>
-#include <vector>
+#include <variant>
 
 namespace deviate {
 
@@ -52,30 +52,34 @@ class weighted_sample {
 /// in Optimal Transportation", 2003, theorem 2.18): W_p = (∫₀¹ |F⁻¹(u) − G⁻¹(u)|^p du)^(1/p). It is not the L_p distance
 /// of the cumulative distribution functions, which equals W_p for p = 1 only.
 ///
-/// The order of the points, with their weights, changes no bit of a result. Cost: one sort of a copy of each sample.
+/// The order of the points, with their weights, changes no bit of a result.
 /// Infinite values are points like others: mass at an infinity that both samples hold in equal shares stays where it
 /// is and costs nothing; any other mass there makes every distance infinite. So does a difference beyond the largest double.
+///
+/// Cost, on one thread, for n values in both samples together:
+/// - float and double of equal weight are sorted by digits as `sort_values` does, in time linear in n. The coupling holds
+///   a sorted copy of each sample, and takes as much again as the larger one until both are sorted: two copies of the
+///   inputs at most;
+/// - numbers of at most 16 bits are counted: one pass, and memory that does not grow with n. So are a million floats
+///   or more in each sample if none has more than 10 fraction bits (numbers of bf16, fp16 or TF32 held in float);
+/// - values with weights are sorted by comparisons, with five doubles for each value.
 class monotone_coupling {
  public:
   /// \throws contract_violation if a sample is empty, holds a NaN, has as many weights as not values, or has a weight
   /// that is negative or not finite, or weights whose total is zero or not finite
-  monotone_coupling(const weighted_sample& a, const weighted_sample& b) : a_("a", a), b_("b", b) {
-    if (!a.weighted() && !b.weighted()) {
-      // Whole units of 1/lcm(n, m): where the samples' steps meet is then exact.
-      const std::uint64_t n = a.values().size(), m = b.values().size(), common = std::gcd(n, m);
-      a_.accumulate_equal(double(m / common));
-      b_.accumulate_equal(double(n / common));
-      total_ = double(n) * double(m / common);
-      return;
-    }
-    a_.accumulate_shares("a", a);
-    b_.accumulate_shares("b", b);
-    negligible_ = 0x1p-50;
-  }
+  monotone_coupling(const weighted_sample& a, const weighted_sample& b) : shares_(matched(a, b)) {}
+  /// \brief Floats of equal weight, which are not widened to double: for p = 1 and 2 the distances are computed in one
+  /// pass over the sorted values. Sorted, they give the bits that the same values give as doubles.
+  /// \throws contract_violation if a sample is empty or holds a NaN
+  monotone_coupling(std::span<const float> a, std::span<const float> b) : shares_(matched(a, b)) {}
+  /// \brief Numbers of at most 16 bits, such as a vector of bf16 and one of fp16, or codes and their format.
+  /// \throws contract_violation if a sample is empty, or n·m ÷ gcd(n, m) exceeds 64 bits
+  monotone_coupling(counted_values a, counted_values b) : shares_(detail::counted_shares(std::move(a), std::move(b))) {}
 
   /// \brief W_p: (Σ share · |x − y|^p)^(1/p) over the coupling.
   ///
-  /// Distances are scaled by the largest one before they are raised to p, so that no order over- or underflows.
+  /// Distances are scaled by the largest one before they are raised to p, so that no order over- or underflows; sums are
+  /// compensated.
   /// Accuracy: within a few roundings of the exact distance of the given samples; exact where all sums and quotients are,
   /// e.g. W_1(x, x + c) = |c| if every x + c is a double. With weights, shares of less than 2^-50 of the total may be
   /// moved to a neighbouring value.
@@ -83,91 +87,49 @@ class monotone_coupling {
   /// \throws contract_violation if p is below 1 or NaN
   double distance(double p) const {
     expects(p >= 1, "wasserstein: order p = " + detail::number_text(p) + " must be 1 or more");
-    double largest = 0;
-    for_each([&](double, double moved) { largest = std::max(largest, moved); });
-    if (std::isinf(p) || largest == 0 || std::isinf(largest)) return largest;
-    // A power of two keeps small orders exact; for large ones (½)^p would underflow, the largest distance itself does not.
-    const double scale = p <= 2 ? std::ldexp(1.0, std::ilogb(largest)) : largest;
-    detail::compensated_sum sum;
-    for_each([&](double mass, double moved) { sum.add(mass * power(moved / scale, p)); });
-    return scale * root(sum.value() / total_, p);
+    return std::visit([p](const auto& either) { return distance_of(either, p); }, shares_);
   }
 
  private:
-  /// One sample, sorted, with the cumulated mass up to and including each point.
-  struct side {
-    std::vector<double> values;
-    std::vector<double> cumulated;
+  using any_shares = std::variant<detail::sorted_shares<double>, detail::sorted_shares<float>, detail::counted_shares,
+                                  detail::weighted_shares>;
 
-    side(const char* name, const weighted_sample& sample) : values(sample.values().begin(), sample.values().end()) {
-      const std::string who = std::string("wasserstein: sample ") + name;
-      expects(!values.empty(), who + " is empty; it must hold at least one value");
-      for (std::size_t i = 0; i < values.size(); ++i)
-        if (std::isnan(values[i])) throw contract_violation(who + " holds NaN at index " + std::to_string(i));
-      if (!sample.weighted()) std::sort(values.begin(), values.end());
-    }
+  static any_shares matched(const weighted_sample& a, const weighted_sample& b) {
+    detail::expects_sample("a", a.values());
+    detail::expects_sample("b", b.values());
+    if (!a.weighted() && !b.weighted()) return detail::sorted_shares<double>(a.values(), b.values());
+    return detail::weighted_shares({a.values(), a.weights(), a.weighted()}, {b.values(), b.weights(), b.weighted()});
+  }
+  static any_shares matched(std::span<const float> a, std::span<const float> b) {
+    detail::expects_sample("a", a);
+    detail::expects_sample("b", b);
+    // Fewer values are sorted sooner than 2^19 counts are looked through.
+    constexpr std::size_t many = 1000000;
+    const auto countable = [](std::span<const float> x) { return detail::low_zeros(x) >= detail::countable_zeros; };
+    if (std::min(a.size(), b.size()) >= many && countable(a) && countable(b))
+      return detail::counted_shares(counted_values(a), counted_values(b));
+    return detail::sorted_shares<float>(a, b);
+  }
 
-    void accumulate_equal(double mass) {
-      cumulated.resize(values.size());
-      for (std::size_t i = 0; i < values.size(); ++i) cumulated[i] = double(i + 1) * mass;
+  template <class Shares>
+  static double distance_of(const Shares& shares, double p) {
+    double scale = 1;
+    if (!Shares::squares_fit || (p != 1 && p != 2)) {
+      double largest = 0;
+      shares.for_each([&](double, double moved) { largest = std::max(largest, moved); });
+      if (std::isinf(p) || largest == 0 || std::isinf(largest)) return largest;
+      // A power of two keeps small orders exact; for large ones (½)^p would underflow, the largest distance does not.
+      scale = p <= 2 ? std::ldexp(1.0, std::ilogb(largest)) : largest;
     }
-
-    void accumulate_shares(const char* name, const weighted_sample& sample) {
-      const std::string who = std::string("wasserstein: weights of sample ") + name;
-      const std::span<const double> weights = sample.weights();
-      if (!sample.weighted()) {
-        accumulate_equal(1);
-      } else {
-        expects(weights.size() == values.size(), who + ": " + std::to_string(weights.size()) + " weights given for " +
-                                                     std::to_string(values.size()) + " values");
-        std::vector<std::pair<double, double>> points(values.size());
-        for (std::size_t i = 0; i < points.size(); ++i) {
-          if (!(weights[i] >= 0 && std::isfinite(weights[i])))
-            throw contract_violation(who + ": weight " + detail::number_text(weights[i]) + " at index " +
-                                     std::to_string(i) + " must be finite and 0 or more");
-          points[i] = {values[i], weights[i]};
-        }
-        // Equal values are ordered by weight: the cumulated sum, and so every bit, is then free of the input's order.
-        std::sort(points.begin(), points.end());
-        cumulated.resize(points.size());
-        detail::compensated_sum sum;
-        for (std::size_t i = 0; i < points.size(); ++i) {
-          values[i] = points[i].first;
-          sum.add(points[i].second);
-          cumulated[i] = sum.value();
-        }
-        expects(cumulated.back() > 0, who + " sum to zero; at least one must be positive");
-        expects(std::isfinite(cumulated.back()), who + " sum to infinity; their total must be finite");
-      }
-      const double total = cumulated.back();
-      for (double& c : cumulated) c /= total;
-    }
-  };
-
-  /// Calls visit(mass, distance) for every piece of mass that moves as one, from the lowest value up.
-  template <class Visit>
-  void for_each(Visit visit) const {
-    double done = 0;
-    for (std::size_t i = 0, j = 0; i < a_.values.size() && j < b_.values.size();) {
-      const double upto = std::min(a_.cumulated[i], b_.cumulated[j]);
-      // Weights such as 0.1 + 0.2 against 0.3 meet only up to rounding; the sliver between would decide W_∞ and large p.
-      if (upto - done > negligible_) {
-        visit(upto - done, a_.values[i] == b_.values[j] ? 0.0 : std::fabs(a_.values[i] - b_.values[j]));
-        done = upto;
-      }
-      const bool next_a = a_.cumulated[i] <= upto, next_b = b_.cumulated[j] <= upto;
-      i += next_a;
-      j += next_b;
-    }
+    detail::compensated_sum sum;
+    shares.for_each([&](double mass, double moved) { sum.add(mass * power(moved / scale, p)); });
+    return scale * root(sum.value() / shares.total(), p);
   }
 
   static double power(double x, double p) { return p == 1 ? x : p == 2 ? x * x : std::pow(x, p); }
   static double root(double x, double p) { return p == 1 ? x : p == 2 ? std::sqrt(x) : std::pow(x, 1 / p); }
 
-  side a_;
-  side b_;
-  double total_ = 1;
-  double negligible_ = 0;
+  any_shares shares_;
 };
 
 /// \brief W_p between two samples, each with or without weights; p = infinity for the largest distance moved.
@@ -181,10 +143,26 @@ class monotone_coupling {
 inline double wasserstein(const weighted_sample& a, const weighted_sample& b, double p = 1) {
   return monotone_coupling(a, b).distance(p);
 }
+/// \brief W_p between two samples of floats of equal weight, as many in each or not.
+inline double wasserstein(std::span<const float> a, std::span<const float> b, double p = 1) {
+  return monotone_coupling(a, b).distance(p);
+}
+/// \brief W_p between two samples of numbers of at most 16 bits, of the same format or not.
+inline double wasserstein(const counted_values& a, const counted_values& b, double p = 1) {
+  return monotone_coupling(a, b).distance(p);
+}
 
 /// \brief W_∞: the largest distance any share is moved, the limit of W_p for p → ∞.
 inline double wasserstein_infinity(const weighted_sample& a, const weighted_sample& b) {
-  return monotone_coupling(a, b).distance(std::numeric_limits<double>::infinity());
+  return wasserstein(a, b, std::numeric_limits<double>::infinity());
+}
+/// \brief W_∞ between two samples of floats.
+inline double wasserstein_infinity(std::span<const float> a, std::span<const float> b) {
+  return wasserstein(a, b, std::numeric_limits<double>::infinity());
+}
+/// \brief W_∞ between two samples of numbers of at most 16 bits.
+inline double wasserstein_infinity(const counted_values& a, const counted_values& b) {
+  return wasserstein(a, b, std::numeric_limits<double>::infinity());
 }
 
 }  // namespace deviate

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <deviate/deviation/detail/compensated_sum.hpp>
+#include <deviate/deviation/order_statistics.hpp>
 #include <deviate/deviation/summary.hpp>
 #include <deviate/deviation/ulp.hpp>
 #include <deviate/deviation/wasserstein.hpp>
@@ -149,7 +150,7 @@ void measure_distributions(const finite_pairs<Wide>& pairs, deviation_summary& s
   } else {
     // As many values on both sides: what `monotone_coupling` does to them is to pair them in order.
     finite_pairs<Wide> sorted = pairs;
-    std::sort(sorted.got.begin(), sorted.got.end());
+    sort_values(sorted.got);
     std::sort(sorted.golden.begin(), sorted.golden.end());
     const std::size_t size = sorted.got.size();
     std::vector<double> moved(size);
