@@ -66,7 +66,7 @@ bool contains(const std::string& text, const char* part) { return text.find(part
 
 TEST_CASE_TEMPLATE("sorting has the bits of std::sort, whatever the values and however many", T, float, double) {
   // On both sides of where digits take over from comparisons.
-  for (const std::size_t n : {0, 1, 2, 3, 63, 64, 65, 255, 256, 257, 1000, 4097}) {
+  for (const std::size_t n : {0u, 1u, 2u, 3u, 63u, 64u, 65u, 255u, 256u, 257u, 1000u, 4097u}) {
     CAPTURE(n);
     CHECK(sorts(random_patterns<T>(n, n)));
     CHECK(sorts(ties<T>(n, n)));
@@ -84,7 +84,7 @@ TEST_CASE_TEMPLATE("sorting has the bits of std::sort, whatever the values and h
 }
 
 TEST_CASE_TEMPLATE("NaN stands at the ends, by its sign", T, float, double) {
-  for (const std::size_t n : {10, 1000}) {
+  for (const std::size_t n : {10u, 1000u}) {
     std::vector<T> x = random_patterns<T>(n, n);
     x[2] = x[7] = not_a_number<T>;
     x[5] = -not_a_number<T>;
@@ -97,7 +97,7 @@ TEST_CASE_TEMPLATE("NaN stands at the ends, by its sign", T, float, double) {
 }
 
 TEST_CASE_TEMPLATE("every rank is the value that sorting puts there", T, float, double) {
-  for (const std::size_t n : {1, 2, 5, 300}) {
+  for (const std::size_t n : {1u, 2u, 5u, 300u}) {
     for (const std::vector<T>& x : {random_patterns<T>(n, n), ties<T>(n, n)}) {
       const std::vector<T> expected = sorted_by_comparisons(x);
       bool all = true;

@@ -231,14 +231,15 @@ TEST_CASE("arrays and spans are samples too") {
 
 TEST_CASE("floats: the definition, and the bits of the same values in double") {
   // Sizes on both sides of where digits take over from comparisons; equal, multiples, and without a common factor.
-  for (const auto& [n, m] : {std::pair<std::size_t, std::size_t>{1, 1},
-                             {1, 7},
-                             {50, 50},
-                             {64, 63},
-                             {300, 300},
-                             {300, 450},
-                             {257, 64},
-                             {5000, 5000}}) {
+  for (const auto& sizes : {std::pair<std::size_t, std::size_t>{1, 1},
+                            {1, 7},
+                            {50, 50},
+                            {64, 63},
+                            {300, 300},
+                            {300, 450},
+                            {257, 64},
+                            {5000, 5000}}) {
+    const std::size_t n = sizes.first, m = sizes.second;
     CAPTURE(n);
     CAPTURE(m);
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {

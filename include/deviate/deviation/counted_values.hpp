@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <ranges>
@@ -24,12 +23,14 @@ namespace deviate {
 
 namespace detail {
 
+template <class T>
+inline constexpr bool has_16_bits = false;
+template <format F>
+inline constexpr bool has_16_bits<emulated<F>> = F.width() <= 16;
+
 /// \brief An emulated number with a code of at most 16 bits.
 template <class T>
-concept number_of_16_bits = requires {
-  requires std::same_as<T, emulated<T::number_format>>;
-  requires T::number_format.width() <= 16;
-};
+concept number_of_16_bits = has_16_bits<T>;
 
 /// \brief How many low bits are 0 in every value; 32 if all are.
 inline int low_zeros(std::span<const float> values) {

@@ -101,7 +101,7 @@ inline std::vector<double> sorted_values(std::span<const double> values) { retur
 
 /// \name Order statistics
 /// Exact values of the sample, found from the most significant digit down without copying or moving a value: 4 passes
-/// over floats, 8 over doubles, none over \ref counted_values.
+/// over floats, 8 over doubles, none over `counted_values`.
 /// \throws contract_violation if a value is NaN, or `rank` is not less than their number
 /// @{
 
