@@ -85,13 +85,18 @@ class digit_counts {
     for (const T x : values) {
       const unsigned_bits<T> key = ordered_bits(x);
       for (int d = 0; d < digits; ++d) ++counts_[std::size_t(d)][of(key, d)];
+      differing_ |= std::bit_cast<unsigned_bits<T>>(x) ^ std::bit_cast<unsigned_bits<T>>(values[0]);
     }
   }
+  /// \brief False if all values have the same bits there, and none need be moved for them. In the order a negative number
+  /// has them inverted, but the sign, in the last digit, keeps it apart from the positive ones.
+  bool differs(int d) const { return of(differing_, d) != 0; }
   static constexpr std::size_t of(unsigned_bits<T> key, int d) { return std::size_t(key >> (8 * d)) & (radix - 1); }
   const table& operator[](int d) const { return counts_[std::size_t(d)]; }
 
  private:
   std::array<table, std::size_t(digits)> counts_{};
+  unsigned_bits<T> differing_ = 0;
 };
 
 /// \brief From this many values on digits beat comparisons.
@@ -117,9 +122,8 @@ void radix_sort(std::span<const T> from, std::span<T> to, std::span<T> scratch) 
   const std::size_t n = from.size();
   if (n == 0) return;
   const digit_counts<T> counts(from);
-  const auto differs = [&](int d) { return counts[d][digit_counts<T>::of(ordered_bits(from[0]), d)] != n; };
   int passes = 0;
-  for (int d = 0; d < digit_counts<T>::digits; ++d) passes += differs(d);
+  for (int d = 0; d < digit_counts<T>::digits; ++d) passes += counts.differs(d);
   if (from.data() == to.data() && passes % 2 != 0) {
     std::copy(from.begin(), from.end(), scratch.begin());
     from = scratch.first(n);
@@ -129,7 +133,7 @@ void radix_sort(std::span<const T> from, std::span<T> to, std::span<T> scratch) 
   T* next = passes % 2 != 0 ? to.data() : scratch.data();
   T* other = passes % 2 != 0 ? scratch.data() : to.data();
   for (int d = 0; d < digit_counts<T>::digits; ++d) {
-    if (!differs(d)) continue;
+    if (!counts.differs(d)) continue;
     deal(from, next, d, counts[d]);
     from = {next, n};
     std::swap(next, other);
