@@ -6,13 +6,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <deviate/accumulate/accumulation.hpp>
+#include <deviate/attention/detail/recipe_data.hpp>
 #include <deviate/attention/exponential.hpp>
 #include <deviate/attention/located_site.hpp>
+#include <deviate/attention/observed.hpp>
 #include <deviate/attention/site.hpp>
 #include <deviate/contract.hpp>
 #include <deviate/math/scalar_with_functions.hpp>
 #include <deviate/math/site_operations.hpp>
-#include <deviate/number/runtime_format.hpp>
 #include <type_traits>
 #include <utility>
 
@@ -52,7 +53,8 @@ struct exponential {};
 /// \brief A recipe: one scalar for every site, then changes; a later change wins over an earlier one.
 ///
 /// A compile-time recipe is an empty type. A recipe with `runtime_scalar` sites carries a format for each; one with
-/// stochastic sites carries a seed, which with a rounding's site, head, row, column and step names its random bits.
+/// stochastic sites carries a seed, which with a rounding's site, head, row, column and step names its random bits; one
+/// with observed sites carries a pointer to the observer.
 /// \code
 /// using kernel  = recipe<float, at<site::probability_operand, bf16>, at<site::output, bf16>>;   // FP32 state
 /// using suspect = with<kernel, at<site::output_state, bf16>>;  // … but O stored in BF16
@@ -113,31 +115,6 @@ constexpr Policy latest_of(Policy found) {
   return found;
 }
 
-/// Formats of the run-time sites of a recipe; nothing where there are none.
-template <bool Needed>
-struct runtime_formats {};
-template <>
-struct runtime_formats<true> {
-  format formats[site_count];       ///< by site; read only where the site's scalar is a run-time one
-  format row_sum_inside{binary64};  ///< inside the row sum, where that is a run-time scalar other than its terms'
-
-  runtime_formats() = default;
-  /// \brief Every run-time site uses `f`.
-  explicit runtime_formats(const format& f) {
-    for (format& site_format : formats) site_format = f;
-    row_sum_inside = f;
-  }
-};
-
-/// What stochastic roundings start from; nothing where there are none.
-template <bool Needed>
-struct random_source {};
-template <>
-struct random_source<true> {
-  std::uint64_t seed = 0;                     ///< equal seeds give equal bits
-  int random_bits = most_random_bits<float>;  ///< decide a rounding of a stochastic_runtime site
-};
-
 /// The scalars of a recipe, one by one.
 template <class Recipe, std::size_t... I>
 constexpr bool any_runtime(std::index_sequence<I...>) {
@@ -177,6 +154,14 @@ constexpr bool any_random(std::index_sequence<I...>) {
          rounds_at_random<inside_sum<Recipe, site::value_partial, site::value_product>>;
 }
 
+template <class Recipe, std::size_t... I>
+constexpr bool any_observed(std::index_sequence<I...>) {
+  return (is_observed<typename Recipe::template scalar<site(I)>> || ...) ||
+         is_observed<inside_sum<Recipe, site::score, site::score_product>> ||
+         is_observed<inside_sum<Recipe, site::row_sum_partial, site::row_sum_partial>> ||
+         is_observed<inside_sum<Recipe, site::value_partial, site::value_product>>;
+}
+
 template <class Default, class... Changes>
 struct recipe_types {
   template <site S>
@@ -191,6 +176,8 @@ template <class Default, class... Changes>
 struct recipe : detail::runtime_formats<detail::any_runtime<detail::recipe_types<Default, Changes...>>(
                     std::make_index_sequence<std::size_t(site_count)>{})>,
                 detail::random_source<detail::any_random<detail::recipe_types<Default, Changes...>>(
+                    std::make_index_sequence<std::size_t(site_count)>{})>,
+                detail::observer_link<detail::any_observed<detail::recipe_types<Default, Changes...>>(
                     std::make_index_sequence<std::size_t(site_count)>{})> {
   using types = detail::recipe_types<Default, Changes...>;  ///< lookup of scalars and accumulations
   /// \brief Scalar of a site.
@@ -222,6 +209,8 @@ struct recipe : detail::runtime_formats<detail::any_runtime<detail::recipe_types
   static constexpr bool has_software = detail::any_software<types>(std::make_index_sequence<std::size_t(site_count)>{});
   /// \brief True if some site rounds stochastically: then the recipe object carries a seed.
   static constexpr bool has_random = detail::any_random<types>(std::make_index_sequence<std::size_t(site_count)>{});
+  /// \brief True if some site is observed: then the recipe object names the observer, and fragments have one lane.
+  static constexpr bool has_observed = detail::any_observed<types>(std::make_index_sequence<std::size_t(site_count)>{});
   /// \brief When O is divided by l.
   static constexpr normalization when_normalized = detail::latest_of<normalization, Changes...>(normalization::once);
   /// \brief How a value is divided by l.
@@ -255,13 +244,17 @@ struct recipe : detail::runtime_formats<detail::any_runtime<detail::recipe_types
   template <site Sum, site Terms>
   site_operations<detail::inside_sum<recipe, Sum, Terms>> operations_inside() const {
     using inside = detail::inside_sum<recipe, Sum, Terms>;
+    using plain = plain_scalar<inside>;
+    site_operations<plain> inner;
     if constexpr (std::is_same_v<inside, scalar<Terms>> ||
                   (rounds_at_random<inside> && !scalar_traits<inside>::is_runtime))
-      return operations_in<inside>(Terms, site_count + int(Sum));
+      inner = operations_in<plain>(Terms, site_count + int(Sum));
     else if constexpr (scalar_traits<inside>::is_runtime && Sum == site::row_sum_partial)
-      return site_operations<inside>{typename scalar_traits<inside>::rounder{this->row_sum_inside}};
+      inner = site_operations<plain>{typename scalar_traits<plain>::rounder{this->row_sum_inside}};
+    if constexpr (is_observed<inside>)
+      return site_operations<inside>(inner, this->seen_by, Terms, true);
     else
-      return {};
+      return inner;
   }
 
  private:
@@ -269,7 +262,9 @@ struct recipe : detail::runtime_formats<detail::any_runtime<detail::recipe_types
   template <class Scalar>
   site_operations<Scalar> operations_in([[maybe_unused]] site s, [[maybe_unused]] int stream) const {
     using rounder [[maybe_unused]] = typename scalar_traits<Scalar>::rounder;
-    if constexpr (rounds_at_random<Scalar>) {
+    if constexpr (is_observed<Scalar>) {
+      return {operations_in<plain_scalar<Scalar>>(s, stream), this->seen_by, s, false};
+    } else if constexpr (rounds_at_random<Scalar>) {
       const random_place start(stochastic_rounder(this->seed).stream(std::uint64_t(stream)));
       if constexpr (scalar_traits<Scalar>::is_runtime) {
         const format& f = this->formats[int(s)];
@@ -354,7 +349,7 @@ struct forward_sites {
   /// \param key_head number of the key head, over all batches
   DEVIATE_HD decltype(auto) of_head([[maybe_unused]] std::int64_t query_head,
                                     [[maybe_unused]] std::int64_t key_head) const {
-    if constexpr (Recipe::has_random) {
+    if constexpr (Recipe::has_random || Recipe::has_observed) {
       forward_sites r = *this;
       const auto enter = [&](auto&... sites) DEVIATE_HD_LAMBDA { (sites.enter(query_head), ...); };
       enter(r.input, r.score_product, r.score, r.row_max, r.shifted_score, r.probability, r.probability_operand,

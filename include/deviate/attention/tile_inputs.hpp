@@ -59,9 +59,10 @@ class tile_inputs {
   template <site S>
   using carrier = carrier_of<scalar<S>>;
 
-  static constexpr int W = Recipe::has_software ? 1 : Team::tile::width;
-  static constexpr int R = Recipe::has_software ? 1 : Team::tile::rows;
-  static constexpr int F = Recipe::has_software ? 1 : Team::tile::columns;
+  static constexpr bool one_lane = Recipe::has_software || Recipe::has_observed;
+  static constexpr int W = one_lane ? 1 : Team::tile::width;
+  static constexpr int R = one_lane ? 1 : Team::tile::rows;
+  static constexpr int F = one_lane ? 1 : Team::tile::columns;
 
   /// \param max_keys keys of the largest key tile
   DEVIATE_BLOCK tile_inputs(Team& team, const forward_sites<Recipe>& sites, const bound_problem& problem,
