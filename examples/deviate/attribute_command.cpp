@@ -59,6 +59,7 @@ void declare(option_set& options) {
   options.add("--orders", "N", "Pairs of sampled orders for more than 10 groups (default 64)");
   options.add_flag("--no-first-order", "Leave out the first-order pass and the a-priori bounds");
   options.add("--samples", "N", "Runs of stochastic rounding for each group (default 8; 0 or 1 for none)");
+  options.add_flag("--no-counters", "Leave out counters, headroom and the birth of infinities");
   options.add("--dump-worst", "FILE",
               "Write the worst row, alone, as .safetensors, and print the command that shows it");
   options.add_flag("--allow-nan", "Go on with NaN or infinities in visible inputs");
@@ -124,6 +125,7 @@ attribution_request request_of(const option_set& options) {
     throw usage_error("--threshold must be 0 or more, and flash1_all has none");
   r.options.pairs_of_orders = int(options.whole("--orders", 2, 1 << 20, r.options.pairs_of_orders));
   r.options.samples = int(options.whole("--samples", 0, 4096, r.options.samples));
+  r.counters = !options.given("--no-counters");
   r.options.first_order = !options.given("--no-first-order");
   r.options.who.count = int(options.whole("--workers", 0, most_workers, 0));
   return r;

@@ -4,3 +4,5 @@
 template deviate::attribution deviate::detail::attribute<deviate::tool::approximate_order>(
     const deviate::recipe_formats&, const deviate::detail::flash_kernel&, const deviate::row_sample&,
     const deviate::attribution_options&);
+template deviate::headroom deviate::detail::observe_flash<deviate::tool::approximate_order>(
+    const deviate::recipe_formats&, const deviate::row_sample&, deviate::schedule, const deviate::workers&);

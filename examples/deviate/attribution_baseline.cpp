@@ -4,3 +4,5 @@
 template deviate::attribution deviate::detail::attribute<deviate::tool::baseline_order>(
     const deviate::recipe_formats&, const deviate::detail::baseline_kernel&, const deviate::row_sample&,
     const deviate::attribution_options&);
+template deviate::headroom deviate::detail::observe_baseline<deviate::tool::baseline_order>(
+    const deviate::recipe_formats&, const deviate::row_sample&, const deviate::workers&);

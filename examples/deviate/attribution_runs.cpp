@@ -49,6 +49,17 @@ attribution shared_out(const attribution_request& r, const recipe_formats& forma
   return detail::attribute<baseline_order>(formats, detail::baseline_kernel{}, sample, r.options);
 }
 
+headroom observed_in(const attribution_request& r, const recipe_formats& formats, const row_sample& sample) {
+  const workers& who = r.options.who;
+  if (r.exponential != exponential_names().front())
+    return detail::observe_flash<approximate_order>(formats, sample, r.plan, who);
+  if (r.recipe == "flash2_all") return detail::observe_flash<flash2_order>(formats, sample, r.plan, who);
+  if (r.recipe == "flash2_fp32_state") return detail::observe_flash<kernel_order>(formats, sample, r.plan, who);
+  if (r.recipe == "flash1_all") return detail::observe_flash<flash1_order>(formats, sample, r.plan, who);
+  if (r.recipe == "uniform") return detail::observe_flash<uniform_order>(formats, sample, r.plan, who);
+  return detail::observe_baseline<baseline_order>(formats, sample, who);
+}
+
 /// True where both are NaN or equal, zeros of either sign alike.
 bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
@@ -75,10 +86,11 @@ attribution_result run_attribution(const attribution_request& request, const att
     throw usage_error(request.numbers.name + " is too near to FP64, in which attribute computes what is exact");
   if (approximate && request.recipe != "flash2_all")
     throw usage_error("--exp " + request.exponential + " needs --recipe flash2_all");
-  attribution_result result{request, {}, inputs, p, -1, ""};
+  attribution_result result{request, {}, inputs, p, -1, std::nullopt, ""};
   const recipe_formats formats = formats_of_request(request);
   const row_sample sample = sample_rows(inputs.q, inputs.k, inputs.v, p, request.options.rows, f);
   result.shares = shared_out(request, formats, sample);
+  if (request.counters) result.seen = observed_in(request, formats, sample);
   const auto own = recipe_names();
   if (!request.low && !approximate && std::find(own.begin(), own.end(), request.recipe) != own.end()) {
     const attention_inputs rows{inputs.name, sample.q, sample.k, sample.v};

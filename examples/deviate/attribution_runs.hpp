@@ -4,6 +4,7 @@
 #pragma once
 
 #include <deviate/deviation/attribution.hpp>
+#include <deviate/deviation/headroom.hpp>
 
 #include "deviate/format_names.hpp"
 #include "deviate/study_options.hpp"
@@ -22,6 +23,7 @@ struct attribution_request {
   std::string exponential;      ///< one of `exponential_names`
   schedule plan;
   attribution_options options;
+  bool counters = true;  ///< also observe every operation of the recipe
 };
 
 /// \brief One attribution, and what a reader must know of it.
@@ -31,8 +33,9 @@ struct attribution_result {
   attention_inputs inputs;  ///< as given
   problem masks;            ///< scale and masks
   std::int64_t differs_from_own =
-      -1;               ///< elements in which the run with all groups low is not the recipe's own; −1: not run
-  std::string command;  ///< gives the same again
+      -1;  ///< elements in which the run with all groups low is not the recipe's own; −1: not run
+  std::optional<headroom> seen;  ///< counters and headroom of every head; absent: not asked for
+  std::string command;           ///< gives the same again
 };
 
 /// \brief flash2_all, flash2_fp32_state, flash1_all, baseline, uniform.

@@ -6,6 +6,7 @@
 
 #include <deviate/attention/named_recipes.hpp>
 #include <deviate/deviation/attribution.hpp>
+#include <deviate/deviation/headroom.hpp>
 #include <deviate/math/exp2_polynomial.hpp>
 #include <deviate/math/exp_fma.hpp>
 
@@ -50,4 +51,10 @@ extern template deviate::attribution deviate::detail::attribute<deviate::tool::f
 extern template deviate::attribution deviate::detail::attribute<deviate::tool::uniform_order>(const deviate::recipe_formats&, const deviate::detail::flash_kernel&, const deviate::row_sample&, const deviate::attribution_options&);
 extern template deviate::attribution deviate::detail::attribute<deviate::tool::baseline_order>(const deviate::recipe_formats&, const deviate::detail::baseline_kernel&, const deviate::row_sample&, const deviate::attribution_options&);
 extern template deviate::attribution deviate::detail::attribute<deviate::tool::approximate_order>(const deviate::recipe_formats&, const deviate::detail::flash_kernel&, const deviate::row_sample&, const deviate::attribution_options&);
+extern template deviate::headroom deviate::detail::observe_flash<deviate::tool::flash2_order>(const deviate::recipe_formats&, const deviate::row_sample&, deviate::schedule, const deviate::workers&);
+extern template deviate::headroom deviate::detail::observe_flash<deviate::tool::kernel_order>(const deviate::recipe_formats&, const deviate::row_sample&, deviate::schedule, const deviate::workers&);
+extern template deviate::headroom deviate::detail::observe_flash<deviate::tool::flash1_order>(const deviate::recipe_formats&, const deviate::row_sample&, deviate::schedule, const deviate::workers&);
+extern template deviate::headroom deviate::detail::observe_flash<deviate::tool::uniform_order>(const deviate::recipe_formats&, const deviate::row_sample&, deviate::schedule, const deviate::workers&);
+extern template deviate::headroom deviate::detail::observe_flash<deviate::tool::approximate_order>(const deviate::recipe_formats&, const deviate::row_sample&, deviate::schedule, const deviate::workers&);
+extern template deviate::headroom deviate::detail::observe_baseline<deviate::tool::baseline_order>(const deviate::recipe_formats&, const deviate::row_sample&, const deviate::workers&);
 // clang-format on

@@ -10,7 +10,8 @@
 ///     accumulate/   sums: sequential, pairwise, k lanes, compensated, two-level, matrix units, exact
 ///     team/         where it runs: serial, threads, workers
 ///     attention/    problem, masks, sites, recipe, schedule; Flash, Baseline, golden
-///     deviation/    metrics, ulp, Wasserstein, order statistics, tolerance
+///     deviation/    metrics, ulp, Wasserstein, order statistics, tolerance; attribution of the error (attribution.hpp, not
+///                   included here, nor headroom.hpp: both cost seconds of compile time where they are used)
 ///
 /// Not included here, because they cost seconds of compile time and a dependency each:
 /// number/boost.hpp (Boost.Multiprecision), tensor/eigen.hpp and tensor/eigen_scalars.hpp (Eigen).

@@ -18,6 +18,39 @@ json size_object(const error_size& e) {
           {"mean_abs", number(e.mean_abs)}, {"max_abs", number(e.max_abs)},         {"not_finite", e.not_finite}};
 }
 
+json birth_object(const std::optional<birth>& b) {
+  if (!b) return nullptr;
+  json operands = json::array();
+  for (int i = 0; i < b->what.operand_count; ++i) operands.push_back(number(b->what.operands[std::size_t(i)]));
+  return {{"site", std::string(name(b->what.where))},     {"row", b->row},        {"key_tile", b->first_key},
+          {"operation", std::string(name(b->what.what))}, {"operands", operands}, {"result", number(b->what.result)}};
+}
+
+json counters_object(const head_headroom& h, std::size_t index, std::int64_t heads) {
+  json object{{"batch", std::int64_t(index) / heads},
+              {"head", std::int64_t(index) % heads},
+              {"rescales_per_row", number(h.mean_rescales())},
+              {"most_rescales", h.most_rescales},
+              {"ties", h.ties},
+              {"probabilities", h.probabilities},
+              {"ones", h.ones},
+              {"flushed", h.flushed},
+              {"operand_flushed", h.operand_flushed}};
+  object["sites"] = json::object();
+  for (int i = 0; i < site_count; ++i) {
+    const site_headroom& s = h.at(site(i));
+    if (s.largest > 0 || s.saturated + s.overflowed > 0)
+      object["sites"][std::string(name(site(i)))] = {{"largest", number(s.largest)},
+                                                     {"limit", number(s.limit)},
+                                                     {"share", number(s.share)},
+                                                     {"saturated", s.saturated},
+                                                     {"overflowed", s.overflowed}};
+  }
+  object["first_not_finite"] = birth_object(h.first_not_finite);
+  object["first_nan"] = birth_object(h.first_nan);
+  return object;
+}
+
 json result_object(const attribution_result& r) {
   const attribution& a = r.shares;
   json object{{"command", valid_utf8(r.command)},
@@ -70,6 +103,11 @@ json result_object(const attribution_result& r) {
                      {"row", a.worst.row},
                      {"rms", number(std::sqrt(a.worst.mse))},
                      {"key_tile", a.worst.worst_tile}};
+  if (r.seen) {
+    object["counters"] = json::array();
+    for (std::size_t h = 0; h < r.seen->heads.size(); ++h)
+      object["counters"].push_back(counters_object(r.seen->heads[h], h, r.inputs.q.shape().heads));
+  }
   if (r.differs_from_own >= 0) object["differs_from_own_run"] = r.differs_from_own;
   return object;
 }

@@ -34,6 +34,22 @@ std::string range_end(const attribution_result& r) {
   return r.request.numbers.name + " ends at " + shortest(r.request.numbers.numbers.max_finite());
 }
 
+// "output_state, row 0 of head 0, keys from 32704: 65472 + 128 = inf"
+std::string birth_text(const birth& b) {
+  const observation& o = b.what;
+  std::string operands;
+  for (int i = 0; i < o.operand_count; ++i) operands += (i > 0 ? ", " : "") + shortest(o.operands[std::size_t(i)]);
+  return std::string(name(o.where)) + ", row " + std::to_string(b.row) + " of head " + std::to_string(b.head) +
+         (b.first_key >= 0 ? ", key tile from " + std::to_string(b.first_key) : "") + ": " + std::string(name(o.what)) +
+         "(" + operands + ") = " + shortest(o.result);
+}
+
+std::string born(const attribution_result& r) {
+  if (!r.seen) return "";
+  const head_headroom all = r.seen->whole();
+  return all.first_not_finite ? "; first at " + birth_text(*all.first_not_finite) : "";
+}
+
 // Which groups make a run overflow, alone or together.
 std::string not_finite_verdict(const attribution_result& r) {
   const attribution& a = r.shares;
@@ -46,11 +62,11 @@ std::string not_finite_verdict(const attribution_result& r) {
                            std::to_string(a.total.not_finite + a.total.count) + " elements are NaN or infinite";
   if (!alone.empty())
     return list_of(alone) + (alone.size() > 1 ? " each make" : " makes") +
-           " the output NaN or infinite, alone: " + what + "; " + range_end(r) + ".";
+           " the output NaN or infinite, alone: " + what + "; " + range_end(r) + born(r) + ".";
   if (!needed.empty())
     return list_of(needed) + (needed.size() > 1 ? ", any of them raised, would keep" : ", if raised, would keep") +
-           " the output finite: " + what + "; " + range_end(r) + ".";
-  return "Several groups make the output NaN or infinite independently of each other: " + what + ".";
+           " the output finite: " + what + "; " + range_end(r) + born(r) + ".";
+  return "Several groups make the output NaN or infinite independently of each other: " + what + born(r) + ".";
 }
 
 std::string columns(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths) {
@@ -66,6 +82,29 @@ std::string site_names(site_set sites) {
   std::string text;
   for (int i = 0; i < site_count; ++i)
     if (sites.contains(site(i))) text += (text.empty() ? "" : " ") + std::string(name(site(i)));
+  return text;
+}
+
+std::string counters_text(const attribution_result& r) {
+  const head_headroom all = r.seen->whole();
+  std::string text = "Counters: " + three_digits(all.mean_rescales()) + " rescales a row, at most " +
+                     std::to_string(all.most_rescales) + "; " + std::to_string(all.ties) + " ties at the maximum; of " +
+                     std::to_string(all.probabilities) + " P, " + std::to_string(all.ones) + " are 1, " +
+                     std::to_string(all.flushed) + " were flushed to 0, and " + std::to_string(all.operand_flushed) +
+                     " more as they enter P·V.\n";
+  text += "Headroom, largest value (share of the format's end):";
+  for (const site s : {site::score, site::row_sum, site::output_state, site::output})
+    text += std::string(s == site::score ? " " : ", ") + std::string(name(s)) + " " + three_digits(all.at(s).largest) +
+            " (" + percent_text(all.at(s).share) + ")";
+  std::int64_t saturated = 0, overflowed = 0;
+  for (const site_headroom& s : all.sites) {
+    saturated += s.saturated;
+    overflowed += s.overflowed;
+  }
+  text += "; " + std::to_string(saturated) + " results saturated, " + std::to_string(overflowed) + " overflowed.\n";
+  if (all.first_not_finite)
+    text += "First infinity or NaN of finite operands: " + birth_text(*all.first_not_finite) + ".\n";
+  if (all.first_nan) text += "First NaN: " + birth_text(*all.first_nan) + ".\n";
   return text;
 }
 
@@ -237,6 +276,7 @@ std::string attribution_text(const attribution_result& r, error_metric metric) {
                                          shortest(*r.request.options.rescale_threshold)
                                    : "") +
             ".\n";
+  if (r.seen) text += counters_text(r);
   if (a.total.mse > 0 || a.total.not_finite > 0) {
     text += "Worst row: " + std::to_string(a.worst.row) + " of head " + std::to_string(a.worst.head) +
             (r.inputs.q.shape().batch > 1 ? " of batch " + std::to_string(a.worst.batch) : "") +

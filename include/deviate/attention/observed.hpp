@@ -9,11 +9,18 @@
 #include <deviate/attention/located_site.hpp>
 #include <deviate/attention/site.hpp>
 #include <deviate/math/site_operations.hpp>
+#include <string_view>
 
 namespace deviate {
 
 /// \brief What a site computes.
 enum class operation : std::uint8_t { add, subtract, multiply, divide, fma, sqrt, round, exp, exp2, log };
+/// \brief Its name.
+constexpr std::string_view name(operation o) {
+  constexpr std::array<std::string_view, 10> names{"add",  "subtract", "multiply", "divide", "fma",
+                                                   "sqrt", "round",    "exp",      "exp2",   "log"};
+  return names[std::size_t(o)];
+}
 
 /// \brief One operation of a site. Values are those of the scalars, exactly.
 struct observation {
