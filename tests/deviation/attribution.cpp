@@ -42,7 +42,7 @@ dv::attribution of(const case_inputs& in, dv::attribution_options o = {}) {
 
 }  // namespace
 
-TEST_CASE("state in BF16: the stored sums carry the error, the rescaling does not; four views agree") {
+TEST_CASE("long: state in BF16: the stored sums carry the error, the rescaling does not; four views agree") {
   const auto a = of(gaussian(1024, 32));
   double sum = a.residual, first_order = 0;
   for (const auto& g : a.groups) {
@@ -76,7 +76,7 @@ TEST_CASE("state in BF16: the stored sums carry the error, the rescaling does no
   CHECK(a.groups[6].shapley_mse == doctest::Approx(a.groups[6].demoted.mse / a.total.mse + pairs).epsilon(0.1));
 }
 
-TEST_CASE("V with mean 1: raising O alone makes it worse, as l and O cancel in O / l") {
+TEST_CASE("long: V with mean 1: raising O alone makes it worse, as l and O cancel in O / l") {
   dv::attribution_options o;
   o.first_order = false;
   const auto a = of(gaussian(4096, 16, 1), o);
@@ -87,7 +87,7 @@ TEST_CASE("V with mean 1: raising O alone makes it worse, as l and O cancel in O
   CHECK(a.interactions[l * 8 + state] < -0.05);
 }
 
-TEST_CASE("the run with every group low has the bits of the recipe; no group low, those of FP64") {
+TEST_CASE("long: the run with every group low has the bits of the recipe; no group low, those of FP64") {
   const auto in = gaussian(200, 24);
   dv::attribution_options o;
   o.first_order = false;
@@ -106,7 +106,7 @@ TEST_CASE("the run with every group low has the bits of the recipe; no group low
   CHECK(a.rescales == rescales);
 }
 
-TEST_CASE("rows are taken out with their masks; the worst row and tile are found") {
+TEST_CASE("long: rows are taken out with their masks; the worst row and tile are found") {
   auto in = gaussian(96, 16);
   // Row 50 sees one enormous value at key 37, which BF16 sums spoil from there on.
   for (std::int64_t c = 0; c < 16; ++c) {
@@ -124,7 +124,7 @@ TEST_CASE("rows are taken out with their masks; the worst row and tile are found
   CHECK(a.row_mse[0] == 0);  // one key: O = V
 }
 
-TEST_CASE("more than ten groups are sampled: the same shares within their intervals") {
+TEST_CASE("long: more than ten groups are sampled: the same shares within their intervals") {
   const auto in = gaussian(256, 16);
   dv::attribution_options o;
   o.first_order = false;
@@ -149,7 +149,7 @@ TEST_CASE("more than ten groups are sampled: the same shares within their interv
   CHECK(group(sampled, "normalizer").shapley_mse == 0);  // O is divided by l directly: the site never acts
 }
 
-TEST_CASE("Baseline Attention has no state between tiles; the same bits for any number of workers") {
+TEST_CASE("long: Baseline Attention has no state between tiles; the same bits for any number of workers") {
   const auto in = gaussian(256, 16);
   dv::attribution_options o;
   o.rows = 16;
@@ -166,7 +166,7 @@ TEST_CASE("Baseline Attention has no state between tiles; the same bits for any 
   }
 }
 
-TEST_CASE("a sum that stagnates: rounding to nearest is biased, stochastic rounding is not") {
+TEST_CASE("long: a sum that stagnates: rounding to nearest is biased, stochastic rounding is not") {
   // l in BF16, one key at a time, stops at 256 of 2000.
   case_inputs in{dv::tensor<double>({1, 1, 1, 1}, 0), dv::tensor<double>({1, 1, 2000, 1}, 0),
                  dv::tensor<double>({1, 1, 2000, 1}, 1)};
