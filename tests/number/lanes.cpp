@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstring>
 #include <vector>
 
 #include "number/oracle.hpp"
@@ -72,6 +73,29 @@ TEST_CASE("broadcast and conversion keep every bit of every lane, signs of zeros
   check_width<16>();
   CHECK(dv::broadcast<float>(-0.0f) == 0);
   CHECK(dv::broadcast<dv::pack<std::uint64_t, 4>>(7u)[3] == 7);
+}
+
+// Not inlined, so that the compiler cannot compute it beforehand.
+template <int W>
+__attribute__((noinline)) void through_float(const double* from, double* to) {
+  dv::pack<double, W> x;
+  std::memcpy(&x, from, sizeof x);
+  x = dv::convert_lanes<double>(dv::convert_lanes<float>(x + x));
+  std::memcpy(to, &x, sizeof x);
+}
+template <int W>
+void check_through_float() {
+  double from[W], to[W];
+  for (int i = 0; i < W; ++i) from[i] = 0.1 + i;
+  through_float<W>(from, to);
+  for (int i = 0; i < W; ++i) CHECK(to[i] == double(float(2 * from[i])));
+}
+
+TEST_CASE("narrowing that is widened again is not optimised away") {
+  check_through_float<2>();
+  check_through_float<4>();
+  check_through_float<8>();
+  check_through_float<16>();
 }
 
 TEST_CASE("narrowing is one rounding to nearest even, in a pack as for one value") {

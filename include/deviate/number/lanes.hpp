@@ -210,9 +210,16 @@ DEVIATE_HD lanes<To, lane_width<L>> convert_lanes(const L& x) {
   } else if constexpr (W == 1) {
     return To(x);
   } else if constexpr (W == 2 || !DEVIATE_VECTOR_TYPES) {
-    // Not a vector conversion: g++ 12 drops the rounding of two doubles to float that are then widened again.
+    // g++ 12 drops the rounding of two doubles to float that are widened again, and makes a vector of two plain
+    // conversions to do so (-O2): the float is hidden from it.
     pack<To, W> r;
-    for (int i = 0; i < W; ++i) r.set(i, To(x[i]));
+    for (int i = 0; i < W; ++i) {
+      To lane = To(x[i]);
+#if defined(__GNUC__) && !defined(__clang__) && DEVIATE_VECTOR_TYPES
+      if constexpr (sizeof(To) < sizeof(From)) asm("" : "+m"(lane));
+#endif
+      r.set(i, lane);
+    }
     return r;
   } else {
     constexpr int from = pack<From, W>::part_lanes, to = pack<To, W>::part_lanes;
