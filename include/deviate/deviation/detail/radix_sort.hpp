@@ -85,8 +85,10 @@ class digit_counts {
     for (const T x : values) {
       const unsigned_bits<T> key = ordered_bits(x);
       for (int d = 0; d < digits; ++d) ++counts_[std::size_t(d)][of(key, d)];
-      differing_ |= std::bit_cast<unsigned_bits<T>>(x) ^ std::bit_cast<unsigned_bits<T>>(values[0]);
     }
+    // A loop of its own is done in vectors.
+    for (const T x : values)
+      differing_ |= std::bit_cast<unsigned_bits<T>>(x) ^ std::bit_cast<unsigned_bits<T>>(values[0]);
   }
   /// \brief False if all values have the same bits there, and none need be moved for them. In the order a negative number
   /// has them inverted, but the sign, in the last digit, keeps it apart from the positive ones.
