@@ -7,43 +7,11 @@
 #include <tuple>
 
 #include "cli/tool.hpp"
+#include "report/row_keys.hpp"
 
 namespace {
 
 using namespace cli_test;
-
-const words row_keys{"inputs",
-                     "heads",
-                     "n_query",
-                     "n_key",
-                     "d",
-                     "tile_query",
-                     "tile_key",
-                     "recipe",
-                     "format",
-                     "rounding",
-                     "golden",
-                     "golden_scalar",
-                     "golden_bound",
-                     "golden_half_ulps",
-                     "golden_uncertified",
-                     "max_abs",
-                     "mean_abs",
-                     "std_abs",
-                     "rmse",
-                     "relative_l1",
-                     "relative_l2",
-                     "cosine",
-                     "bias",
-                     "bias_ci95",
-                     "max_ulp",
-                     "nan",
-                     "wasserstein_1",
-                     "ratio_max_abs",
-                     "identical_share",
-                     "inf",
-                     "rescales",
-                     "ratio_relative_l2"};
 
 words with(words arguments, const words& more) {
   arguments.insert(arguments.end(), more.begin(), more.end());
@@ -65,7 +33,7 @@ TEST_CASE("study: every combination is a row, and every row has every key") {
   std::set<std::tuple<std::string, std::string, int, int>> flash;
   int baselines = 0;
   for (const auto& row : study.at("rows")) {
-    for (const std::string& key : row_keys) CHECK_MESSAGE(row.contains(key), key);
+    for (const std::string& key : report_test::main_keys) CHECK_MESSAGE(row.contains(key), key);
     CHECK(row.at("heads") == 2);
     CHECK(row.at("d") == 64);
     CHECK(row.at("golden") == "rounded");

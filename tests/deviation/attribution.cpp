@@ -76,6 +76,30 @@ TEST_CASE("long: state in BF16: the stored sums carry the error, the rescaling d
   CHECK(a.groups[6].shapley_mse == doctest::Approx(a.groups[6].demoted.mse / a.total.mse + pairs).epsilon(0.1));
 }
 
+TEST_CASE("long: scores that grow along the keys: the stored scores carry the most") {
+  auto in = gaussian(1024, 64);
+  for (std::int64_t j = 0; j < 1024; ++j) {
+    in.q(0, 0, j, 0) = 8;  // times the scale of 1/8: scores grow by 10 j / N
+    in.k(0, 0, j, 0) = 10.0 * double(j) / 1024;
+  }
+  dv::attribution_options o;
+  o.first_order = false;
+  const auto a = of(in, o);
+  for (const auto& g : a.groups)
+    if (g.name != "score") CHECK(g.shapley_mse < group(a, "score").shapley_mse / 2);
+  CHECK(group(a, "score").shapley_mse > 0.5);
+}
+
+TEST_CASE("random bits are as many as the widest format of the sites leaves") {
+  dv::recipe_formats formats = dv::formats_of(low{});
+  using random = dv::random_switchable<low>;
+  const dv::site_set score(dv::site::score), all = dv::site_set::all();
+  CHECK(dv::randomly_switched_to<random>(formats, all, 1).random_bits == 20);
+  formats.of_site[int(dv::site::score)] = dv::format{11, 40};
+  CHECK(dv::randomly_switched_to<random>(formats, score, 1).random_bits == 11);
+  CHECK(dv::randomly_switched_to<random>(formats, all - score, 1).random_bits == 20);
+}
+
 TEST_CASE("long: V with mean 1: raising O alone makes it worse, as l and O cancel in O / l") {
   dv::attribution_options o;
   o.first_order = false;

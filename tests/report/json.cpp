@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "report/row_keys.hpp"
 #include "report/synthetic_study.hpp"
 
 using deviate::tool::study_json;
@@ -15,46 +16,13 @@ using json = nlohmann::ordered_json;
 
 namespace {
 
-const std::vector<std::string> main_keys = {"inputs",
-                                            "heads",
-                                            "n_query",
-                                            "n_key",
-                                            "d",
-                                            "tile_query",
-                                            "tile_key",
-                                            "recipe",
-                                            "format",
-                                            "rounding",
-                                            "golden",
-                                            "golden_scalar",
-                                            "golden_bound",
-                                            "golden_half_ulps",
-                                            "golden_uncertified",
-                                            "max_abs",
-                                            "mean_abs",
-                                            "std_abs",
-                                            "rmse",
-                                            "relative_l1",
-                                            "relative_l2",
-                                            "cosine",
-                                            "bias",
-                                            "bias_ci95",
-                                            "max_ulp",
-                                            "wasserstein_1",
-                                            "identical_share",
-                                            "nan",
-                                            "inf",
-                                            "rescales",
-                                            "ratio_max_abs",
-                                            "ratio_relative_l2"};
-
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
 TEST_CASE("every row begins with the same keys, in order, and goes on with the extras") {
-  std::vector<std::string> keys = main_keys;
+  std::vector<std::string> keys = report_test::main_keys;
   for (const char* extra :
        {"sweep", "fraction_bits", "golden_double_double_rows", "golden_first_uncertified", "wasserstein_2",
         "norm_ratio", "mean_ulp", "saturated", "flushed_to_zero", "worst", "per_head", "ulp_histogram"})

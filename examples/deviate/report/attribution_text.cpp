@@ -209,11 +209,12 @@ std::string search_text(const attribution_result& r, error_metric metric, double
 
 std::string attribution_text(const attribution_result& r, error_metric metric) {
   const attribution& a = r.shares;
+  const std::int64_t heads = r.inputs.q.shape().batch * r.inputs.q.shape().heads;
   std::string text = attribution_verdict(r) + "\n";
   for (const std::string& w : attribution_warnings(r)) text += "Warning: " + w + "\n";
   text += "\n" + printable(r.inputs.name) + ", " + r.request.recipe + " in " + printable(r.request.numbers.name) +
-          ", " + std::to_string(a.rows.size()) + " rows in each of " +
-          std::to_string(r.inputs.q.shape().batch * r.inputs.q.shape().heads) + " heads, evenly spread; " +
+          ", " + std::to_string(a.rows.size()) + " rows" +
+          (heads > 1 ? " in each of " + std::to_string(heads) + " heads" : "") + ", evenly spread; " +
           std::to_string(a.rescales) + " rescales\n";
   text += "Whole error: relative_l2 " + size_text(a.total) + ", mse " + scientific(a.total.mse) + ", bias " +
           scientific(a.total.bias) + ", max_abs " + three_digits(a.total.max_abs) + "\n\n";

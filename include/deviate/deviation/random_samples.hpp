@@ -4,6 +4,7 @@
 // host only
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <deviate/attention/switchable.hpp>
@@ -88,8 +89,10 @@ template <class Switchable>
 Switchable randomly_switched_to(const recipe_formats& formats, site_set low, std::uint64_t seed) {
   Switchable r = switched_to<Switchable>(formats, low);
   r.seed = seed;
-  constexpr int enough = 20;  // p + n ≤ 52 for all formats up to 32 bits
-  r.random_bits = enough;
+  r.random_bits = 20;
+  for (int i = 0; i < site_count; ++i)
+    if (low.contains(site(i)) && formats.of_site[i].fraction_bits < binary64.fraction_bits)
+      r.random_bits = std::min(r.random_bits, most_random_bits_for<double>(formats.of_site[i]));
   return r;
 }
 
