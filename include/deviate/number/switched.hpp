@@ -12,7 +12,7 @@ namespace deviate {
 /// double, binary32 one conversion, any other format the general rounding.
 ///
 /// Quicker than `wide_runtime`, because it starts from the double result instead of the exact one. The bits are those of
-/// the exact result rounded once wherever double rounding is innocuous: sums, differences, products, quotients and roots
+/// the exact result rounded once wherever double rounding is innocuous, to nearest: sums, differences, products, quotients and roots
 /// of numbers of at most 25 significand bits, and a·b + c where a·b has at most 24 bits as c has (S. Figueroa, "When is
 /// double rounding innocuous?", 1995; see `double_rounding_is_innocuous`). Elsewhere a result may be rounded twice.
 class switched {

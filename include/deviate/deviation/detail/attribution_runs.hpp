@@ -14,6 +14,7 @@
 #include <span>
 #include <type_traits>
 #include <unordered_map>
+#include <utility>
 
 namespace deviate::detail {
 
@@ -65,10 +66,13 @@ class attribution_runs {
       if ((mask >> g & 1) != 0) low = low | options_.groups[g].sites;
     return low;
   }
-  /// Mean square error of every row, and the worst row.
+  /// The whole error, its mean square in every row, and the worst row.
   void look_at_rows(attribution& a, site_set low) const {
-    a.low_output = dispatch(kernel_, sample_, low, options_.who).output;
+    auto all = dispatch(kernel_, sample_, low, options_.who);
+    for (const std::int32_t n : all.rescales.values()) a.rescales += n;
+    a.low_output = std::move(all.output);
     const tensor<double>& got = a.low_output;
+    a.total = error_between(got.values(), golden_.values());
     const std::int64_t rows = got.shape().rows, columns = got.shape().columns;
     for (std::int64_t b = 0; b < got.shape().batch; ++b)
       for (std::int64_t h = 0; h < got.shape().heads; ++h)
@@ -120,12 +124,8 @@ class attribution_runs {
   }
   error_size run(std::uint64_t mask, const workers& who) const { return run_with(kernel_, sites_of(mask), who); }
   template <class AnyKernel>
-  error_size run_with(const AnyKernel& kernel, site_set low, const workers& who,
-                      std::int64_t* rescales = nullptr) const {
-    const auto got = dispatch(kernel, sample_, low, who);
-    if (rescales != nullptr)
-      for (const std::int32_t n : got.rescales.values()) *rescales += n;
-    return error_between(got.output.values(), golden_.values());
+  error_size run_with(const AnyKernel& kernel, site_set low, const workers& who) const {
+    return error_between(dispatch(kernel, sample_, low, who).output.values(), golden_.values());
   }
   /// The pass of tracked numbers, and what it says of the bounds.
   void first_order(attribution& a, site_set low) const {
@@ -205,13 +205,15 @@ class attribution_runs {
 };
 
 /// Shapley values from every subset, or from sampled orders.
-template <class Runs>
-void share_out(attribution& a, const Runs& runs, const attribution_options& o) {
+template <class Runs, class Report>
+void share_out(attribution& a, const Runs& runs, const attribution_options& o, Report report) {
   const std::size_t n = o.groups.size();
   const workers one{.count = 1};
   if (n <= std::size_t(most_factorial_groups)) {
     a.subsets.resize(std::size_t(1) << n);
-    parallel_for(o.who, std::int64_t(a.subsets.size()),
+    workers who = o.who;
+    who.progress = [&](std::int64_t done, std::int64_t) { report(done); };
+    parallel_for(who, std::int64_t(a.subsets.size()),
                  [&](std::int64_t mask, arena&) { a.subsets[std::size_t(mask)] = runs.run(std::uint64_t(mask), one); });
     std::vector<double> mse, bias;
     for (const error_size& e : a.subsets) {
@@ -231,7 +233,10 @@ void share_out(attribution& a, const Runs& runs, const attribution_options& o) {
   std::unordered_map<std::uint64_t, error_size> met;
   const auto size_of = [&](std::uint64_t mask) -> const error_size& {
     const auto found = met.find(mask);
-    return found != met.end() ? found->second : met.emplace(mask, runs.run(mask, o.who)).first->second;
+    if (found != met.end()) return found->second;
+    // Every order meets as many new subsets as there are groups, or fewer.
+    report(std::int64_t(met.size() / n));
+    return met.emplace(mask, runs.run(mask, o.who)).first->second;
   };
   const auto shares = sampled_shapley_values(
       int(n), [&](std::uint64_t mask) { return size_of(mask).mse; }, o.pairs_of_orders, o.seed);
@@ -248,15 +253,24 @@ template <class Low, class Kernel>
 attribution attribute(const recipe_formats& formats, const Kernel& kernel, const row_sample& sample,
                       const attribution_options& o) {
   expect_sound(o);
-  const attribution_runs<Low, Kernel> runs(formats, kernel, sample, o);
+  // Progress is that of the whole; the first-order pass takes about as long as every subset does.
+  const bool factorial = o.groups.size() <= std::size_t(most_factorial_groups);
+  const std::int64_t subsets = factorial ? std::int64_t(1) << o.groups.size() : 2 * o.pairs_of_orders;
+  const std::int64_t samples = o.samples >= 2 ? o.samples * std::int64_t(o.groups.size()) : 0;
+  const std::int64_t every_run = subsets + samples + (o.first_order ? subsets : 0);
+  const auto report = [&](std::int64_t done) {
+    if (o.who.progress) o.who.progress(done, every_run);
+  };
+  attribution_options quiet = o;
+  quiet.who.progress = nullptr;
+  const attribution_runs<Low, Kernel> runs(formats, kernel, sample, quiet);
   attribution a;
   a.rows = sample.rows;
   const std::uint64_t all = runs.everything();
   const site_set every = runs.sites_of(all);
-  a.total = runs.run_with(kernel, every, o.who, &a.rescales);
   runs.look_at_rows(a, every);
   runs.follow_worst(a, every);
-  a.exact = runs.run(0, o.who);
+  a.exact = runs.run(0, quiet.who);
   a.residual = a.total.mse > 0 ? a.exact.mse / a.total.mse : 0;
   for (std::size_t g = 0; g < o.groups.size(); ++g) {
     group_attribution share;
@@ -264,31 +278,34 @@ attribution attribute(const recipe_formats& formats, const Kernel& kernel, const
     share.sites = o.groups[g].sites;
     a.groups.push_back(share);
   }
-  share_out(a, runs, o);
+  share_out(a, runs, quiet, report);
   for (std::size_t g = 0; g < o.groups.size(); ++g) {
     const std::uint64_t bit = std::uint64_t(1) << g;
-    a.groups[g].demoted = a.subsets.empty() ? runs.run(bit, o.who) : a.subsets[bit];
-    a.groups[g].promoted = a.subsets.empty() ? runs.run(all ^ bit, o.who) : a.subsets[all ^ bit];
+    a.groups[g].demoted = a.subsets.empty() ? runs.run(bit, quiet.who) : a.subsets[bit];
+    a.groups[g].promoted = a.subsets.empty() ? runs.run(all ^ bit, quiet.who) : a.subsets[all ^ bit];
   }
   a.without_rescaling = a.without_tiling = a.total;
   if constexpr (std::is_same_v<Kernel, flash_kernel>) {
     flash_kernel changed = kernel;
     changed.plan.maximum = row_maximum::known;
-    a.without_rescaling = runs.run_with(changed, every, o.who);
+    a.without_rescaling = runs.run_with(changed, every, quiet.who);
     changed = kernel;
     changed.plan.tile_key = std::max<std::int64_t>(sample.k.shape().rows, 1);
-    a.without_tiling = runs.run_with(changed, every, o.who);
+    a.without_tiling = runs.run_with(changed, every, quiet.who);
     if (o.rescale_threshold) {
       changed = kernel;
       changed.plan.rescale_threshold = *o.rescale_threshold;
-      a.with_lazy_rescaling = runs.run_with(changed, every, o.who);
+      a.with_lazy_rescaling = runs.run_with(changed, every, quiet.who);
     }
   }
-  if (o.samples >= 2)
-    for (group_attribution& g : a.groups)
-      if (g.demoted.mse > 0 && g.demoted.not_finite == 0) g.sampled = runs.sampled(g.sites);
+  for (std::size_t g = 0; g < a.groups.size() && samples > 0; ++g) {
+    group_attribution& group = a.groups[g];
+    if (group.demoted.mse > 0 && group.demoted.not_finite == 0) group.sampled = runs.sampled(group.sites);
+    report(subsets + std::int64_t(g + 1) * o.samples);
+  }
   if (o.first_order) {
     runs.first_order(a, site_set::all());
+    report(every_run);
     const site_set tracked_sites = site_set::all();
     for (group_attribution& g : a.groups)
       g.first_order_mse = a.total.mse > 0 ? a.first_order->between(g.sites, tracked_sites) / a.total.mse : 0;
